@@ -19,14 +19,18 @@ from coevo.score import FamilyBatch
 from coevo.search import CCGA, CCMA, Problem
 from coevo.search.archive import Archive, ParentSet, flatten_sets
 from coevo.search.base import Method
+from coevo.search.breeding import SOURCES
 from coevo.search.ccga import CCGASearch
 from coevo.search.ccma import CCMASearch, CCMAState
-from coevo.search.operators import Indices, Masks, Orders, Scores
-from coevo.search.order_climbs import improve_orders
+from coevo.search.masks import Masks, Turns, draw_turns
+from coevo.search.operators import Indices, Orders, Scores
+from coevo.search.operators import Masks as PositionMasks
+from coevo.search.parent_extension import Extensions
 from coevo.search.solution_scorer import SolutionScorer
 
 __all__ = ["VARIANTS"]
 
+REMOVED = ("nearby", "archive", "probe", "enlarge", "response", "cross")  # one source each
 CANDIDATES = 20  # candidate parents of each child, fixed beforehand
 MAX_FIXED_PARENTS = 3
 
@@ -42,21 +46,23 @@ class PairSolutions(SolutionScorer):
         self._bit_of[self._places] = np.arange(len(self._places[0]))
         self._bit_of += self._bit_of.T
 
-    def _convert_masks(self, orders: Orders, masks: Masks) -> Masks:
+    def _convert_masks(self, orders: Orders, masks: PositionMasks) -> PositionMasks:
         """Return each mask with one bit for each pair of positions of its order."""
         above, below = self._places
         bits = self._bit_of[orders[:, above], orders[:, below]]
-        by_position: Masks = np.take_along_axis(masks, bits, axis=1)
+        by_position: PositionMasks = np.take_along_axis(masks, bits, axis=1)
         return by_position
 
     def score_solutions(
-        self, orders: Orders, order_of: Indices, masks: Masks, mask_of: Indices
+        self, orders: Orders, order_of: Indices, masks: PositionMasks, mask_of: Indices
     ) -> Scores:
         """Return the score of each solution."""
         converted = self._convert_masks(orders[order_of], masks[mask_of])
         return super().score_solutions(orders, order_of, converted, np.arange(len(converted)))
 
-    def decode_and_score(self, order: Orders, mask: Masks) -> tuple[NDArray[np.bool_], float]:
+    def decode_and_score(
+        self, order: Orders, mask: PositionMasks
+    ) -> tuple[NDArray[np.bool_], float]:
         """Return the adjacency matrix and the exact score of one solution."""
         return super().decode_and_score(order, self._convert_masks(order[None], mask[None])[0])
 
@@ -104,41 +110,54 @@ class WithoutArchive(CCMASearch):
         return super()._evolve(rng, reduced)
 
 
-class RandomPartners(CCMASearch):
-    """CCMA whose orders are judged with a random mask: only families within it are available."""
+class WithoutCredit(CCMASearch):
+    """CCMA whose rows earn no credit: turns are drawn without regard to it."""
 
-    _masks: NDArray[np.bool_]
+    def _draw_turns(self, rng: Generator, state: CCMAState) -> Turns:
+        none, hope = np.zeros_like(state.credit), np.ones_like(state.hope)
+        return draw_turns(rng, replace(state.masks, credit=none, hope=hope), self._widths)
 
-    def _evolve(self, rng: Generator, state: CCMAState) -> CCMAState:
-        self._masks = state.masks
-        return super()._evolve(rng, state)
 
-    def _improve_orders(
-        self, rng: Generator, orders: Orders, archive: Archive, is_perturbed: bool = True
-    ) -> tuple[Orders, NDArray[np.int64]]:
-        masks = getattr(self, "_masks", None)
-        if masks is None:  # the first orders have no masks yet
-            return super()._improve_orders(rng, orders, archive, is_perturbed)
-        climbed = orders.copy()
-        choice = np.empty(orders.shape, dtype=np.int64)
-        size = np.diff(archive.start)
-        child_of_parent = np.repeat(archive.children, size)
-        family_of_parent = np.repeat(np.arange(archive.n_families), size)
-        for mask, own in enumerate(np.array_split(rng.permutation(len(orders)), len(masks))):
-            outside = ~masks[mask][archive.parents, child_of_parent]
-            fits = np.ones(archive.n_families, dtype=np.bool_)
-            fits[family_of_parent[outside]] = False
-            fits[archive.begin[1:] - 1] = True  # the smallest family of each child
-            kept = np.flatnonzero(fits)
-            sets = flatten_sets([archive.parents_of(family) for family in kept.tolist()])
-            begin = np.searchsorted(kept, archive.begin)
-            within = Archive(begin, archive.score[kept], *sets, archive.extended)
-            draws = self._draw(rng, len(own), is_perturbed)
-            climbed[own], chosen = improve_orders(
-                self._problem, within, orders[own], draws, self.least_gain
-            )
-            choice[own] = kept[chosen]
-        return climbed, choice
+class RandomCredit(CCMASearch):
+    """CCMA whose turns are drawn by the credit of random other rows."""
+
+    def _draw_turns(self, rng: Generator, state: CCMAState) -> Turns:
+        credit = rng.permutation(state.credit)
+        hope = rng.permutation(state.hope.ravel()).reshape(state.hope.shape)
+        return draw_turns(rng, replace(state.masks, credit=credit, hope=hope), self._widths)
+
+
+class FixedCandidates(CCMASearch):
+    """CCMA whose rows keep their first candidates, those with the largest gains."""
+
+    def _evolve_masks(
+        self, rng: Generator, masks: Masks, turns: Turns, extensions: Extensions, after: CCMAState
+    ) -> Masks:
+        return masks
+
+
+class AllCandidates(CCMASearch):
+    """CCMA whose extensions try all variables."""
+
+    def _get_rows(self, state: CCMAState, turns: Turns) -> NDArray[np.int32]:
+        return np.tile(np.arange(self._n, dtype=np.int32), (len(turns), 1))
+
+    def _evolve_masks(
+        self, rng: Generator, masks: Masks, turns: Turns, extensions: Extensions, after: CCMAState
+    ) -> Masks:
+        return masks
+
+
+def _make_variant_without(source: str) -> type[CCMASearch]:
+    """Return CCMA whose masks with a source have no turns."""
+
+    class WithoutSource(CCMASearch):
+        def _draw_turns(self, rng: Generator, state: CCMAState) -> Turns:
+            turns = super()._draw_turns(rng, state)
+            removed = [mask for mask in range(1, len(state.credit)) if SOURCES[mask] == source]
+            return turns[~np.isin(turns[:, 0], removed)]
+
+    return WithoutSource
 
 
 class OrdersAlone(CCMASearch):
@@ -150,7 +169,9 @@ class OrdersAlone(CCMASearch):
             (child, tuple(sorted(parents)))
             for child in range(self._n)
             for size in range(2, MAX_FIXED_PARENTS + 1)
-            for parents in itertools.combinations(state.probes[child, :CANDIDATES].tolist(), size)
+            for parents in itertools.combinations(
+                state.candidates[0, child, :CANDIDATES].tolist(), size
+            )
         ]
         scores = self._problem.scorer.local_scores(FamilyBatch.from_pairs(rows))
         children = np.array([child for child, _ in rows])
@@ -159,8 +180,8 @@ class OrdersAlone(CCMASearch):
         archive = first.archive.with_families(children, scores, *sets, none)
         return self._with_orders(first, archive, *self._improve_orders(rng, first.orders, archive))
 
-    def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> list[ParentSet]:
-        return []
+    def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> tuple[list[ParentSet], Turns]:
+        return [], np.empty((0, 2), dtype=np.int64)
 
 
 class MasksAlone(WithoutLocalSearch):
@@ -199,10 +220,14 @@ def _make_method(search: type[CCMASearch]) -> Method:
 VARIANTS: dict[str, Method] = {
     "ccga: masks of positions": CCGA(),
     "ccga, masks of pairs": PairCCGA(),
-    "ccma, random partners only": _make_method(RandomPartners),
     "ccma without local search": _make_method(WithoutLocalSearch),
     "ccma without the archive": _make_method(WithoutArchive),
     "ccma, masks alone": _make_method(MasksAlone),
     "ccma, orders alone": _make_method(OrdersAlone),
+    "ccma, credit off": _make_method(WithoutCredit),
+    "ccma, random credit": _make_method(RandomCredit),
+    "ccma, fixed candidates": _make_method(FixedCandidates),
+    "ccma, all candidates": _make_method(AllCandidates),
+    **{f"ccma without {source}": _make_method(_make_variant_without(source)) for source in REMOVED},
     "ccma": CCMA(),
 }

@@ -7,6 +7,7 @@ import decimal
 import functools
 import itertools
 import math
+from collections import Counter
 from fractions import Fraction
 
 
@@ -153,6 +154,13 @@ def independence_test(test, rows, x, y, given, weights=None):
                 elif n:
                     statistic += 2 * n * math.log(n / expected)
     return statistic, freedom
+
+
+def pair_gain(rows, x, y):
+    """Return the number of rows times the mutual information of two columns."""
+    n, both = len(rows), Counter((row[x], row[y]) for row in rows)
+    one, other = Counter(row[x] for row in rows), Counter(row[y] for row in rows)
+    return sum(c * math.log(c * n / (one[a] * other[b])) for (a, b), c in both.items())
 
 
 def available_score(name, rows, missing, arities, child, parents, ess=1.0):

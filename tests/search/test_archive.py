@@ -314,7 +314,8 @@ def test_extensions_are_all_that_the_rules_allow_and_that_could_gain(case, seed)
         room = rules.max_parents - len(needed)
         extra = free[: min(room, int(rng.integers(0, 3)))]
         rows.append((child, tuple(sorted([*needed, *extra]))))
-    found = extend_parent_sets(problem, rows)
+    everything = np.tile(np.arange(5, dtype=np.int32), (5, 1))
+    found = extend_parent_sets(problem, rows, everything)
     names = table.names
     for r, (child, parents) in enumerate(rows):
         own = [names[p] for p in parents]
@@ -342,8 +343,9 @@ def test_extensions_are_all_that_the_rules_allow_and_that_could_gain(case, seed)
 def test_families_that_cannot_gain_are_not_scored(seed):
     table = random_table(seed, n_variables=9, n_rows=40)
     rows = [(child, tuple(v for v in range(5) if v != child)) for child in range(9)]
+    everything = np.tile(np.arange(9, dtype=np.int32), (9, 1))
     n_scored = {
-        score: extend_parent_sets(make_problem(table, score), rows).n_scored
+        score: extend_parent_sets(make_problem(table, score), rows, everything).n_scored
         for score in ("k2", "bic")
     }
     assert n_scored["bic"] < n_scored["k2"]
@@ -352,7 +354,8 @@ def test_families_that_cannot_gain_are_not_scored(seed):
 def test_families_that_gain_by_their_weight_are_scored(seed):
     table = random_table(seed, n_variables=9, n_rows=40)
     scorer = FamilyScorer(table, "bic", weights={(table.names[8], table.names[0]): 1e6})
-    found = extend_parent_sets(Problem.from_scorer(scorer), [(0, (1, 2, 3, 4))])
+    everything = np.arange(9, dtype=np.int32)[None]
+    found = extend_parent_sets(Problem.from_scorer(scorer), [(0, (1, 2, 3, 4))], everything)
     assert found.wider_scores[0, 8] > found.scores[0]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from coevo.averaging.chain_search import ChainMethod
+from coevo.checkpoints import write_entries
 from coevo.errors import FormatError
 from coevo.problems import OrderingProblem, TourProblem
 from coevo.problems.checkpoints import SolveCheckpointFile
@@ -29,7 +30,7 @@ from coevo.search import (
     write_checkpoint,
     write_state,
 )
-from coevo.search.state_schema import LARGEST_SCORE, find_flaw
+from coevo.search.state_schema import find_flaw
 from helpers.errors import refusal
 from helpers.problem_matrices import random_distances
 from helpers.problems import find_differing_fields, get_outcome, random_table
@@ -123,36 +124,59 @@ def test_a_solver_resumes_after_any_number_of_generations(kind, form, seed, tmp_
     assert resumed.state.order.tolist() == whole.state.order.tolist()
 
 
+def rewrite_as_before(path, to, credit):
+    """Write a state file as 0.2.0 did: masks of parent sets, and a ranking of all variables."""
+    entries = dict(np.load(path))
+    prefixes = {name.removesuffix("candidates") for name in entries if name.endswith("candidates")}
+    for prefix in prefixes:
+        candidates = entries.pop(prefix + "candidates")
+        n_masks, n, _ = candidates.shape
+        entries[prefix + "masks"] = np.zeros((n_masks, n, n), dtype=bool)
+        entries[prefix + "probes"] = candidates[0]
+        entries[prefix + "credit"] = np.resize(credit, (n_masks, n))
+        entries[prefix + "gains"] = np.empty((0, 0))
+        for name in ("values", "hope", "spent", "earned"):
+            del entries[prefix + name]
+    kind = str(entries.pop("kind"))
+    entries.pop("digest", None)
+    write_entries(to, {**entries, "kind": kind})
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["ccma", "islands"])
-def test_credit_of_older_versions_is_accepted(name, seed, tmp_path):
-    """Until 0.2.0 the credit of an old parent set doubled until it overflowed to minus infinity."""
-    method, path = make_method(name), tmp_path / "state.npz"
+def test_files_of_older_versions_are_accepted(name, seed, tmp_path):
+    """In 0.2.0 the credit of a parent set doubled until it overflowed. It is not used any more."""
+    method, path, old = make_method(name), tmp_path / "state.npz", tmp_path / "old.npz"
     scorer = FamilyScorer(random_table(seed, n_variables=3, n_rows=30), "bdeu")
 
     def run(n_generations, state=None):
         budget = Budget(max_generations=n_generations)
         return run_search(method, scorer, budget=budget, random_state=seed, state=state)
 
-    def with_credit(state, credit):
-        if name == "islands":
-            return replace(state, islands=tuple(with_credit_of(i, credit) for i in state.islands))
-        return with_credit_of(state, credit)
-
-    def with_credit_of(state, credit):
-        return replace(state, credit=np.resize(credit, state.credit.shape))
-
     after = run(12)
-    old = with_credit(after.state, [-8.5e103, -4.3e302, -np.inf, -1.0, 2.0])
-    write_state(old, path)
-    resumed = run(20, read_state(path, method.state_type))
+    write_state(after.state, path)
+    rewrite_as_before(path, old, [-8.5e103, -4.3e302, -np.inf, -1.0, 2.0])
+    resumed = run(20, read_state(old, method.state_type))
     assert resumed.score >= after.score
     assert find_flaw(resumed.state) == ""
-    for island in getattr(resumed.state, "islands", [resumed.state]):
-        finite = island.credit[np.isfinite(island.credit)]
-        assert (np.abs(finite) <= LARGEST_SCORE).all()
-    for wrong in (np.nan, np.inf, 1e200):
-        write_state(with_credit(after.state, [0.0, wrong]), path)
-        assert "'credit' must hold credit." in refusal(
-            FormatError, read_state, path, method.state_type
-        )
+
+
+def test_damaged_files_of_older_versions_are_refused(seed, tmp_path):
+    method, path, old = make_method("ccma"), tmp_path / "state.npz", tmp_path / "old.npz"
+    scorer = FamilyScorer(random_table(seed, n_variables=3, n_rows=30), "bdeu")
+    after = run_search(method, scorer, budget=Budget(max_generations=12), random_state=seed)
+    for wrong in (7, -1):  # a variable that does not exist
+        candidates = after.state.candidates.copy()
+        candidates[0, 0, 0] = wrong
+        write_state(replace(after.state, candidates=candidates), path)
+        rewrite_as_before(path, old, [0.0])
+        refusal(FormatError, read_state, old, method.state_type)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -1.0, 1e200])
+def test_credit_that_no_row_can_have_is_refused(wrong, seed, tmp_path):
+    method, path = make_method("ccma"), tmp_path / "state.npz"
+    scorer = FamilyScorer(random_table(seed, n_variables=3, n_rows=30), "bdeu")
+    state = run_search(method, scorer, budget=Budget(max_generations=12), random_state=seed).state
+    write_state(replace(state, credit=np.full_like(state.credit, wrong)), path)
+    assert "'credit' must hold numbers" in refusal(FormatError, read_state, path, method.state_type)

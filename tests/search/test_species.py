@@ -29,7 +29,10 @@ def test_the_agreement_of_masks_is_shared_pairs_over_all_pairs(seed):
     shared = np.mean([(one & two).sum() for one, two in pairs])
     either = np.mean([(one | two).sum() for one, two in pairs])
     order = np.arange(6)[None]
-    found = summarise_species(Populations(order, 5, masks.sum(axis=0)))["masks"]
+    counts = masks.sum(axis=0)
+    listed = np.argwhere(counts)
+    triples = np.column_stack([listed, counts[listed[:, 0], listed[:, 1]]])
+    found = summarise_species(Populations(order, 5, triples))["masks"]
     assert found["agreement"] == pytest.approx(shared / either, abs=1e-6)
     assert found["n_pairs"] == masks.any(axis=0).sum()
     assert found["n_common"] == masks.all(axis=0).sum()
@@ -43,7 +46,8 @@ def test_masks_over_positions_are_counted_over_variables(seed):
     rng = np.random.default_rng(seed)
     order, masks = rng.permutation(5), rng.random((4, 10)) < 0.5
     expected = sum(decode(order, mask).astype(int) for mask in masks)
-    assert count_pairs(order, masks).tolist() == expected.tolist()
+    triples = [[*pair, expected[tuple(pair)]] for pair in np.argwhere(expected).tolist()]
+    assert count_pairs(order, masks).tolist() == triples
 
 
 @pytest.mark.parametrize("method", ["ccma", "ccga:population=6", "islands:islands=2", "k2ga"])

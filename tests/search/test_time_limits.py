@@ -7,7 +7,17 @@ import pytest
 
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
-from coevo.search import K2, Budget, best_parents, climbing, ges_gains, k2, make_method, run_search
+from coevo.search import (
+    K2,
+    Budget,
+    best_parents,
+    climbing,
+    ges_gains,
+    k2,
+    make_method,
+    masks,
+    run_search,
+)
 from coevo.search.base import Problem
 from coevo.search.run import _Loop
 from coevo.work_time import measure_work_time
@@ -21,6 +31,7 @@ def clock(monkeypatch):
     """Score one variable at a time, as on a wide table."""
     monkeypatch.setattr(climbing, "FAMILIES_PER_BATCH", 1)
     monkeypatch.setattr(ges_gains, "FAMILIES_PER_BATCH", 1)
+    monkeypatch.setattr(masks, "PAIRS_PER_BATCH", 1)
     return MovedClock(monkeypatch)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -40,7 +41,7 @@ __all__ = ["ArcRules", "Constraints", "read_constraints"]
 PARTS = ("max_parents", "required", "forbidden", "tiers", "roots", "leaves")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ArcRules:
     """Constraints over numbered variables; ``[i, j]`` is about the arc i -> j."""
 
@@ -70,7 +71,7 @@ class ArcRules:
         families = ((child, np.flatnonzero(column)) for child, column in enumerate(adjacency.T))
         return next((child for child, parents in families if not self.fits(child, parents)), None)
 
-    @property
+    @cached_property
     def has_arc_constraints(self) -> bool:
         """Whether any arc is required or forbidden."""
         excluded = ~self.allowed

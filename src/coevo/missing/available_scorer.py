@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Unpack
 
 import numpy as np
@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from coevo.data import IncompleteDataset
 from coevo.missing.available_kernels import evaluate_available
-from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
+from coevo.score import FamilyBatch, FamilyScorer, Score, Scorer, TripleBatch
 from coevo.score.base import ScorerOptions
 from coevo.score.counting import make_count_index
 from coevo.score.independence import CountedTriples
@@ -83,6 +83,10 @@ class AvailableScorer(FamilyScorer):
         super()._start_over()
         self._stored: dict[Family, float] = {}  # without the weights of arcs
         self._reduced = [np.empty_like(scratch.counts) for scratch in self._scratch]
+
+    def measure_pairs(self, children: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+        """Return for each child the log likelihood that each variable alone adds to it."""
+        return Scorer.measure_pairs(self, children)  # the bit sets hold missing values, too
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Score families, after all families with fewer parents that their scores depend on."""

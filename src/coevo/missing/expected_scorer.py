@@ -8,14 +8,14 @@ decomposable: every search method works with this scorer as with any other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset
-from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
+from coevo.score import FamilyBatch, FamilyScorer, Score, Scorer, TripleBatch
 from coevo.score.base import ScorerOptions
 from coevo.score.independence import Numbers
 
@@ -69,6 +69,10 @@ class ExpectedScorer(FamilyScorer):
     def estimate_memory(self) -> int:
         """Return the largest number of bytes that the scorer holds, including the data."""
         return super().estimate_memory() + sum(other.estimate_memory() for other in self._others)
+
+    def measure_pairs(self, children: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+        """Return for each child the log likelihood that each variable alone adds to it."""
+        return Scorer.measure_pairs(self, children)  # the bit sets hold missing values, too
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families in every imputed table; return the means."""

@@ -8,7 +8,7 @@ the time and never a score.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.data import Dataset, as_dataset
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
+from coevo.score.count_kernels import BITS
 from coevo.score.counting import (
     build_index,
     compute_dense_limit,
@@ -34,6 +35,7 @@ from coevo.score.family_kernels import (
     evaluate_families,
 )
 from coevo.score.independence import CountedTriples, TripleBatch
+from coevo.score.pair_kernels import measure_pairs
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 from coevo.signatures import accept_options
@@ -129,6 +131,25 @@ class FamilyScorer(Scorer):
         for batch, first, last in plan_batches(self._index, families, self._shared, limit):
             self._evaluate(batch, first, last, NO_SUMS, scores)
         return scores
+
+    def measure_pairs(self, children: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+        """Return for each child the log likelihood that each variable alone adds to it.
+
+        A pair takes some tens of nanoseconds if all variables have bit sets, else a microsecond.
+        """
+        facts, bits, dataset = self._index.facts, self._index.bits, self._dataset
+        if (facts[:, BITS] < 0).any():
+            yield from super().measure_pairs(children)
+            return
+        counts = np.arange(dataset.n_rows + 1, dtype=np.float64)
+        x_log_x = counts * np.log(np.maximum(counts, 1.0))
+        singles = np.concatenate(dataset.state_counts).astype(np.uint32)
+        column = np.empty(int(dataset.arities.max()), dtype=np.int64)
+        for child in children:
+            check_deadline()
+            gains = np.empty(dataset.n_variables)
+            measure_pairs(facts, bits, singles, x_log_x, child, column, gains)
+            yield gains
 
     def _count_triples(self, triples: TripleBatch) -> Iterator[CountedTriples]:
         """Count the triples of a batch, part by part, in their order."""

@@ -120,6 +120,15 @@ class Archive:
         """Return the parents of a family, ascending."""
         return tuple(self.parents[self.start[family] : self.start[family + 1]].tolist())
 
+    def list_pairs(
+        self, families: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the child and the parent of each arc of these families."""
+        size = np.diff(self.start)[families]
+        first = np.cumsum(size) - size
+        members = np.repeat(self.start[families] - first, size) + np.arange(int(size.sum()))
+        return np.repeat(self.children[families], size), self.parents[members]
+
     def rescore(self, problem: Problem) -> Archive:
         """Return the same families with their scores on other rows, none of them extended."""
         known = np.flatnonzero(np.isfinite(self.score))
@@ -153,7 +162,9 @@ class Archive:
         ranked = np.lexsort((first, size, -score, child))
         moved = _select(ranked, child, score, all_start, all_parents, n)
         dominated = np.zeros(len(ranked), dtype=np.bool_)
-        flag_dominated(moved.begin, moved.start, moved.parents, ranked >= n_old, dominated)
+        signature = np.empty(len(ranked), dtype=np.uint64)
+        is_new = ranked >= n_old
+        flag_dominated(moved.begin, moved.start, moved.parents, is_new, signature, dominated)
         kept = ranked[~dominated]
         kept = kept[_is_within_limit(child[kept], n)]
         left = _select(kept, child, score, all_start, all_parents, n)

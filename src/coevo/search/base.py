@@ -143,6 +143,14 @@ class SearchState:
         """Return the species of the state, for a live view; None if there are none yet."""
         return None
 
+    @classmethod
+    def upgrade_entries(cls, entries: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+        """Return the entries that a file of an older version lacks; ``{}`` for a file of this one.
+
+        All names begin with `prefix`. The result is checked like the rest of the file.
+        """
+        return {}
+
     def find_flaw(self) -> str:
         """Return what is wrong with the fields together; an empty text if nothing is."""
         if self.improved > self.generation:

@@ -1,7 +1,8 @@
 """The breeding operators of CCMA: new orders, and new parent sets for the masks.
 
-A mask holds one parent set for each child. The search extends the parent sets of the
-masks: it scores them with every further variable. Each mask has a source of new parent sets:
+A mask lists candidate parents for each child (`coevo.search.masks`). A row of a mask that has a
+turn extends one parent set of its child: it scores it with each candidate. Each mask has its own
+source of parent sets:
 
 - *response*: the parents that an order has chosen for the child, or all of them but one (the
   neighbourhood of the current structure). The first mask uses the best order and comes first.
@@ -9,18 +10,20 @@ masks: it scores them with every further variable. Each mask has a source of new
   order. A move can only raise the score if good families are known for both the old and the new
   order. This source finds them.
 - *archive*: the best family of the child that was never extended, whatever the orders choose.
-- *probe*: a single variable, the most promising first.
-- *enlarge*: the parents that an order has chosen, or all of them but one, with one more variable.
-  The variable need not gain by itself: this source finds parents that only work together.
-- *cross*: the union of two parent sets of the mask population, or of one of them and a response.
+- *probe*: a single candidate, the most promising first.
+- *enlarge*: the parents that an order has chosen, or all of them but one, with one more candidate.
+  The candidate need not gain by itself: this source finds parents that only work together.
+- *cross*: the union of the parents that two orders have chosen, or of one of them and any scored
+  family.
 
-A parent set that was extended before brings nothing new. Then the next source is used. Only the
-first mask has no other source.
+A parent set that was extended before brings nothing new. Then the next source is used. The first
+mask has no other source. Scouts (`SCOUTS`) try all variables, not only candidates; they take parent
+sets that no scout has extended, and have no other source either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.random import Generator
@@ -29,6 +32,7 @@ from numpy.typing import NDArray
 from coevo.graph import ArcRules
 from coevo.search.allowed_kernels import make_scratch
 from coevo.search.archive import Archive, ParentSet, hash_keys
+from coevo.search.masks import Turns
 from coevo.search.operators import Orders, cycle_crossover
 from coevo.search.order_kernels import flag_nearby_responses
 from coevo.search.perturbation_kernels import draw_order
@@ -37,8 +41,10 @@ __all__ = ["ELITE", "ParentSetBreeder", "breed_orders"]
 
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 ELITE = 0  # the mask whose source is the best order
-NEARBY_ELITE = 1  # the mask whose source is the neighbourhood of the best order
-SOURCES = ("response", "nearby", "nearby", "archive", "probe", "enlarge", "response", "cross")
+NEARBY_ELITE = 2  # the mask whose source is the neighbourhood of the best order
+SOURCES = ("response", "response", "nearby", "nearby", "archive", "probe", "enlarge", "cross")
+SCOUTS = (1, 2, 4)  # the masks whose rows are all variables
+SCANNED = 0x9E3779B97F4A7C15  # the hash of a scan differs from that of the parent set by this
 
 
 def breed_orders(
@@ -108,10 +114,8 @@ class ParentSetBreeder:
         The scored families, and which parent sets were extended.
     orders, choice : array
         The orders, the best first, and the families that they have chosen.
-    masks : array
-        The population, ``[mask, parent, child]``.
-    probes : array
-        For each child all other variables, the most promising first.
+    candidates : array
+        The candidates of each row, ``[mask, child]``.
     """
 
     def __init__(
@@ -121,19 +125,22 @@ class ParentSetBreeder:
         archive: Archive,
         orders: Orders,
         choice: Choice,
-        masks: NDArray[np.bool_],
-        probes: NDArray[np.int32],
+        candidates: NDArray[np.int32],
     ) -> None:
         self._rng, self._rules, self._archive = rng, rules, archive
         self._orders, self._choice = orders, choice
-        self._masks, self._probes = masks, probes
+        self._candidates = candidates
+        self._is_wide = candidates.shape[2] < len(rules.allowed) - 1
         self._is_free = not rules.has_arc_constraints
         as_child, as_parent = hash_keys(len(rules.allowed))
         self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
         self._known = set(archive.extended.tolist())
-        self._is_open = ~np.isin(archive.hash_families(), archive.extended) & (
-            archive.score > -np.inf
-        )
+        hashes, is_allowed = archive.hash_families(), archive.score > -np.inf
+        self._is_open = ~np.isin(hashes, archive.extended) & is_allowed
+        self._is_unscanned = self._is_open
+        if self._is_wide:
+            scanned = np.isin(hashes ^ np.uint64(SCANNED), archive.extended)
+            self._is_unscanned = ~scanned & is_allowed
         self._unextended: dict[int, tuple[list[int], list[int]]] = {}  # by child, filled on demand
         another = int(rng.integers(len(orders)))
         self._nearby = [self._find_nearby(order) for order in (0, another)]
@@ -144,7 +151,7 @@ class ParentSetBreeder:
         archive, scratch = self._archive, make_scratch(self._archive.families)
         order_and_choice = self._orders[order], self._choice[order]
         flag_nearby_responses(*order_and_choice, archive.families, archive.index, scratch, asked)
-        return asked & self._is_open
+        return asked
 
     def _list_unextended(self, child: int) -> tuple[list[int], list[int]]:
         """Return the unextended families and the unextended single variables of a child.
@@ -156,23 +163,33 @@ class ParentSetBreeder:
             begin, end = self._archive.begin[child : child + 2]
             families = (begin + np.flatnonzero(self._is_open[begin:end]))[::-1].tolist()
             child_key, keys = self._as_child[child], self._as_parent
-            others = self._probes[child, ::-1].tolist()
+            others = [v for v in self._candidates[0, child, ::-1].tolist() if v != child]
             singles = [other for other in others if child_key ^ keys[other] not in self._known]
             self._unextended[child] = families, singles
         return self._unextended[child]
 
-    def breed(self, pairs: Iterable[tuple[int, int]], limit: int) -> list[ParentSet]:
-        """Return parent sets to extend, at most one for each pair of a mask and a child."""
+    def breed(
+        self, pairs: Iterable[tuple[int, int]], widths: Sequence[int], limit: int
+    ) -> tuple[list[ParentSet], Turns]:
+        """Return parent sets to extend, at most one for each pair of a mask and a child.
+
+        `widths` has the number of candidates of a row of each mask. There are no further turns
+        after `limit` families. The second answer are the pairs that these parent sets are of.
+        """
         parent_sets: list[ParentSet] = []
+        turns: list[tuple[int, int]] = []
+        n_families = 0
         for mask, child in pairs:
-            if len(parent_sets) >= limit:
+            if n_families >= limit:
                 break
             for parents in self._iter_candidates(mask, child):
                 parent_set = (child, self._enforce_rules(child, parents))
-                if self._register_if_new(parent_set):
+                if self._register_if_new(parent_set, mask):
                     parent_sets.append(parent_set)
+                    turns.append((mask, child))
+                    n_families += widths[mask]
                     break
-        return parent_sets
+        return parent_sets, np.array(turns, dtype=np.int64).reshape(-1, 2)
 
     def _hash(self, parent_set: ParentSet) -> int:
         hashed: int = self._as_child[parent_set[0]]
@@ -180,13 +197,21 @@ class ParentSetBreeder:
             hashed ^= self._as_parent[parent]
         return hashed
 
-    def _register_if_new(self, parent_set: ParentSet) -> bool:
-        """Register a parent set; return whether it was neither extended nor bred before."""
+    def _register_if_new(self, parent_set: ParentSet, mask: int) -> bool:
+        """Register a parent set; return whether it was neither extended nor bred before.
+
+        The work of a scout is registered apart: other rows have tried a few candidates only.
+        """
         hashed = self._hash(parent_set)
-        if hashed in self._known:
+        known = hashed ^ SCANNED if self._is_scout(mask) else hashed
+        if known in self._known:
             return False
-        self._known.add(hashed)
+        self._known |= {hashed, known}
         return True
+
+    def _is_scout(self, mask: int) -> bool:
+        """Return whether a mask scans all variables, and others do not."""
+        return mask % len(SOURCES) in SCOUTS and self._is_wide
 
     def _enforce_rules(self, child: int, parents: set[int]) -> tuple[int, ...]:
         """Return the allowed ones of these parents and all required parents, ascending."""
@@ -205,7 +230,8 @@ class ParentSetBreeder:
     def _iter_candidates(self, mask: int, child: int) -> Iterator[set[int]]:
         """Yield parent sets from the source of a mask, then from the other sources."""
         rng, source = self._rng, SOURCES[mask % len(SOURCES)]
-        order = 0 if mask == ELITE else int(rng.integers(len(self._choice)))
+        is_first = mask == ELITE or (self._is_scout(mask) and rng.random() < 0.5)
+        order = 0 if is_first else int(rng.integers(len(self._choice)))
         response = self._archive.parents_of(int(self._choice[order, child]))
         if source == "nearby":
             yield from self._iter_nearby(child, mask)
@@ -215,14 +241,20 @@ class ParentSetBreeder:
             yield set(response)
             for left_out in rng.permutation(len(response)):
                 yield set(response[:left_out] + response[left_out + 1 :])
-        if mask == ELITE or not len(self._probes[child]):
+        if mask == ELITE or not self._candidates.shape[2]:
+            return
+        if self._is_scout(mask):
+            begin, end = self._archive.begin[child : child + 2]
+            unscanned = begin + np.flatnonzero(self._is_unscanned[begin:end])
+            for family in unscanned.tolist() if source == "archive" else ():  # the best first
+                yield set(self._archive.parents_of(family))
             return
         families, singles = self._list_unextended(child)
         while families and source in ("archive", "cross"):
             yield set(self._archive.parents_of(families.pop()))
         while singles and source != "enlarge":
             yield {singles.pop()}
-        yield from self._iter_enlarged(child, response)
+        yield from self._iter_enlarged(mask, child, response)
         while singles:
             yield {singles.pop()}
         while families:
@@ -232,11 +264,12 @@ class ParentSetBreeder:
         """Yield the best responses of a child after one move of an order, the best first."""
         begin, end = self._archive.begin[child : child + 2]
         asked = self._nearby[mask != NEARBY_ELITE]
-        for family in (begin + np.flatnonzero(asked[begin:end])).tolist():
+        is_open = self._is_unscanned if self._is_scout(mask) else self._is_open
+        for family in (begin + np.flatnonzero(asked[begin:end] & is_open[begin:end])).tolist():
             asked[family] = False
             yield set(self._archive.parents_of(family))
 
-    def _iter_enlarged(self, child: int, parents: tuple[int, ...]) -> Iterator[set[int]]:
+    def _iter_enlarged(self, mask: int, child: int, parents: tuple[int, ...]) -> Iterator[set[int]]:
         """Yield parents, or all but one, with one more variable, the most promising first."""
         if parents and self._rng.random() < 0.5:
             left_out = int(self._rng.integers(len(parents)))
@@ -244,17 +277,20 @@ class ParentSetBreeder:
         if len(parents) >= self._rules.max_parents:
             return
         hashed = self._hash((child, parents))
-        for other in self._probes[child].tolist():
-            if other not in parents and hashed ^ self._as_parent[other] not in self._known:
+        for other in self._candidates[mask, child].tolist():
+            is_known = hashed ^ self._as_parent[other] in self._known
+            if not is_known and other != child and other not in parents:
                 yield {*parents, other}
 
     def _cross_sets(self, child: int, response: tuple[int, ...]) -> set[int]:
         """Return the union of two parent sets, at most two parents larger than the larger one."""
-        rng, sets = self._rng, self._masks[:, :, child]
-        one = set(np.flatnonzero(sets[rng.integers(len(sets))]).tolist())
+        rng = self._rng
+        another = int(self._choice[rng.integers(len(self._choice)), child])
+        one = set(self._archive.parents_of(another))
         two = set(response)
         if rng.random() < 0.5:
-            two = set(np.flatnonzero(sets[rng.integers(len(sets))]).tolist())
+            begin, end = self._archive.begin[child : child + 2]
+            two = set(self._archive.parents_of(int(rng.integers(begin, end))))
         union, limit = sorted(one | two), max(len(one), len(two)) + 2
         if len(union) > limit:
             union = rng.choice(union, size=limit, replace=False).tolist()

@@ -99,7 +99,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -107,25 +107,43 @@ from numpy.typing import NDArray
 
 from coevo.search.archive import MAX_FAMILIES_PER_CHILD, Archive, ParentSet, flatten_sets
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
-from coevo.search.breeding import ELITE, ParentSetBreeder, breed_orders
+from coevo.search.breeding import (
+    ELITE,
+    SCANNED,
+    SCOUTS,
+    SOURCES,
+    ParentSetBreeder,
+    breed_orders,
+)
 from coevo.search.budget import Budget
-from coevo.search.ccma_state import CCMAState, make_archive_fields
-from coevo.search.climbing import Climb, climb_up
+from coevo.search.ccma_state import CCMAState, make_archive_fields, make_mask_fields
 from coevo.search.encoding import encode_dag
-from coevo.search.mask_credit import assign_credit
+from coevo.search.masks import (
+    N_CANDIDATES,
+    Masks,
+    Turns,
+    assign_credit,
+    draw_turns,
+    evolve_rows,
+    make_first_masks,
+    rank_candidates,
+    spread_findings,
+)
 from coevo.search.operators import Orders
 from coevo.search.order_climbs import ClimbDraws, find_responses, improve_orders
-from coevo.search.parent_extension import add_extensions, extend_parent_sets
+from coevo.search.parent_extension import Extensions, add_extensions, extend_parent_sets
+from coevo.search.sparse_climb import SparseClimb
 
 __all__ = ["CCMA", "CCMAState"]
 
 FAMILIES_PER_GENERATION = 1 << 16  # limit of scored families, so that steps stay short
-MIN_PARENT_SETS = 300  # of a generation, even if they have more families than that
 PLACES_PER_GENERATION = 6000  # limit of the number of orders times their length
 CLIMBED_PLACES_PER_GENERATION = 18_000  # the same for all climbs, perturbations included
 PLACES_PER_LOCAL = 8  # of an order, for each local perturbation of it
 MIN_ORDERS = 4
+ROUNDS_PER_STEP = 16  # of the hill climbing; the budget is checked between steps
 MAX_PERTURBATIONS = 4
+BYTES_PER_CANDIDATE = 12  # its number and its value
 BYTES_PER_FAMILY = 48  # in the archive: a score, an offset, up to eight parents
 
 
@@ -159,7 +177,8 @@ class CCMA(Method):
 
         For a moment there are two archives and two populations of masks, the old and the new.
         """
-        species = 2 * self.masks * n_variables**2
+        width = min(N_CANDIDATES, n_variables)
+        species = 2 * self.masks * n_variables * width * BYTES_PER_CANDIDATE
         archive = 2 * MAX_FAMILIES_PER_CHILD * BYTES_PER_FAMILY * n_variables
         return super().estimate_memory(n_variables) + species + archive
 
@@ -183,24 +202,31 @@ class CCMASearch(Search[CCMAState]):
         affordable = max(1, CLIMBED_PLACES_PER_GENERATION // places - 1)
         self.n_perturbations = min(MAX_PERTURBATIONS, affordable)
         self.n_local = self._n // PLACES_PER_LOCAL
-        affordable = max(MIN_PARENT_SETS, FAMILIES_PER_GENERATION // max(1, self._n))
-        self._sets_per_generation = max(1, min(method.masks * self._n, affordable))
+        width = min(N_CANDIDATES, max(1, self._n - 1))
+        self._width = width
+        is_scout = np.isin(np.arange(method.masks) % len(SOURCES), SCOUTS)
+        self._widths = np.where(is_scout, max(1, self._n - 1), width)
+        self._max_families = min(FAMILIES_PER_GENERATION, method.masks * self._n * width)
 
     def start(self, rng: Generator) -> tuple[CCMAState, Info]:
         """Return the start structure, before the hill climbing."""
         n, method = self._n, self._method
-        climb = Climb.from_problem(self._problem)
         archive = Archive.from_problem(self._problem)
+        ranked, gains, n_scored = rank_candidates(self._problem)
+        masks = make_first_masks(rng, ranked, gains, method.masks)
+        climb = SparseClimb(self._problem, masks.candidates[ELITE], self._problem.start)
         state = CCMAState(
-            **climb.make_initial_fields(),
+            generation=0,
+            evaluations=n_scored + climb.evaluations,
+            improved=0,
+            score=math.fsum(climb.local),
+            adjacency=self._problem.start,
             is_climbing=True,
             gains=climb.gains,
             local=climb.local,
             orders=np.empty((0, n), dtype=np.int64),
             choice=np.empty((0, n), dtype=np.int64),
-            masks=np.zeros((method.masks, n, n), dtype=np.bool_),
-            credit=np.full((method.masks, n), -np.inf),
-            probes=_rank_candidates(climb.gains),
+            **make_mask_fields(masks),
             **make_archive_fields(archive),
         )
         return state, _make_info(state)
@@ -214,8 +240,8 @@ class CCMASearch(Search[CCMAState]):
     def is_compatible(self, state: CCMAState) -> bool:
         """Return whether the species have the sizes of the settings."""
         n, n_orders = self._n, 0 if state.is_climbing else self.n_orders
-        shapes = (state.orders.shape, state.masks.shape)
-        return shapes == ((n_orders, n), (self._method.masks, n, n))
+        shapes = (state.orders.shape, state.hope.shape)
+        return shapes == ((n_orders, n), (self._method.masks, n))
 
     def iter_structures(self, state: CCMAState) -> Iterator[NDArray[np.bool_]]:
         """Return the structure of each order with the families that it has chosen.
@@ -231,7 +257,7 @@ class CCMASearch(Search[CCMAState]):
         extended may be extended again. The orders determine the new best structure.
         """
         if state.is_climbing:
-            climb = Climb(self._problem, state.adjacency)
+            climb = SparseClimb(self._problem, state.candidates[ELITE], state.adjacency)
             score = math.fsum(climb.local)
             return replace(state, score=score, gains=climb.gains, local=climb.local)
         archive = state.archive.rescore(self._problem)
@@ -240,7 +266,8 @@ class CCMASearch(Search[CCMAState]):
             evaluations=state.evaluations + archive.n_families,
             improved=state.generation,
             score=-math.inf,
-            credit=np.full_like(state.credit, -np.inf),
+            credit=np.zeros_like(state.credit),
+            hope=np.ones_like(state.hope),
         )
         return self._with_orders(after, archive, *self._improve_orders(rng, state.orders, archive))
 
@@ -270,9 +297,11 @@ class CCMASearch(Search[CCMAState]):
 
     def _make_climb_step(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Make some moves of the hill climbing; at a local optimum, start the evolution."""
-        climb = Climb(self._problem, state.adjacency, state.gains, state.local)
-        at_top = climb_up(climb)
-        score = self._problem.score(climb.adjacency)
+        climb = SparseClimb(
+            self._problem, state.candidates[ELITE], state.adjacency, state.gains, state.local
+        )
+        at_top = climb.climb(ROUNDS_PER_STEP)
+        score = climb.compute_score()
         better = (climb.adjacency, score) if score > state.score else None
         after = state.advance(climb.evaluations, better, gains=climb.gains, local=climb.local)
         return self._start_evolution(rng, after) if at_top else after
@@ -281,7 +310,7 @@ class CCMASearch(Search[CCMAState]):
         """Return the first state of the evolution: the order of the structure and random ones."""
         n = self._n
         required = _list_parent_sets(self._problem.rules.required)
-        extensions = extend_parent_sets(self._problem, required)
+        extensions = extend_parent_sets(self._problem, required, state.candidates[ELITE])
         archive = add_extensions(state.archive, extensions)
         scores = self._problem.local_scores(state.adjacency)
         none = np.empty(0, dtype=np.uint64)
@@ -294,7 +323,7 @@ class CCMASearch(Search[CCMAState]):
             state,
             is_climbing=False,
             evaluations=state.evaluations + extensions.n_scored + n,
-            gains=np.empty((0, 0)),
+            gains=np.empty((0, state.gains.shape[1])),
             local=np.empty(0),
             **make_archive_fields(archive),
         )
@@ -303,28 +332,68 @@ class CCMASearch(Search[CCMAState]):
     def _evolve(self, rng: Generator, state: CCMAState) -> CCMAState:
         """Return the next generation of both species."""
         order_rng, mask_rng = rng.spawn(2)
-        parent_sets = self._breed_parent_sets(mask_rng, state)
-        extensions = extend_parent_sets(self._problem, parent_sets)
-        masks, credit = assign_credit(mask_rng, state, extensions)
-        archive = add_extensions(state.archive, extensions)
+        parent_sets, turns = self._breed_parent_sets(mask_rng, state)
+        works = self._extend(state, parent_sets, turns)
+        archive = add_extensions(state.archive, *(work.extensions for work in works))
         orders = self._breed_orders(order_rng, state)
         is_stalled = state.improved < state.generation
         improved = self._improve_orders(order_rng, orders, archive, is_stalled)
-        after = state.advance(extensions.n_scored, masks=masks, credit=credit)
-        return self._with_orders(after, archive, *improved)
+        n_scored = sum(work.extensions.n_scored for work in works)
+        after = self._with_orders(state.advance(n_scored), archive, *improved)
 
-    def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> list[ParentSet]:
-        """Return the parent sets that this generation extends."""
+        # What each order would lose without the new families.
+        _, without = find_responses(self._problem, state.archive, after.orders)
+        losses = archive.score[after.choice] - state.archive.score[without]
+        masks = state.masks
+        for turns, extensions in works:
+            masks = assign_credit(masks, turns, extensions, archive, after.choice, losses)
+        masks = self._evolve_masks(mask_rng, masks, *works[0], after)
+        masks = spread_findings(masks, *works[1])
+        return replace(after, **make_mask_fields(masks))
+
+    def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> tuple[list[ParentSet], Turns]:
+        """Return the parent sets that this generation extends, and the rows that extend them."""
         breeder = ParentSetBreeder(
             rng,
             self._problem.rules,
             state.archive,
             state.orders,
             state.choice,
-            state.masks,
-            state.probes,
+            state.candidates,
         )
-        return breeder.breed(self._iter_turns(state), self._sets_per_generation)
+        return breeder.breed(
+            self._iter_turns(rng, state), self._widths.tolist(), self._max_families
+        )
+
+    def _extend(
+        self, state: CCMAState, parent_sets: list[ParentSet], turns: Turns
+    ) -> tuple[_Work, _Work]:
+        """Score the work of all rows: that of scouts with all variables, and the rest before it."""
+        is_scan = (self._widths > self._width)[turns[:, 0]]
+        narrow, wide = np.flatnonzero(~is_scan), np.flatnonzero(is_scan)
+        rows = self._get_rows(state, turns[narrow])
+        sets = [parent_sets[i] for i in narrow.tolist()]
+        extensions = extend_parent_sets(self._problem, sets, rows)
+        everything = np.tile(np.arange(self._n, dtype=np.int32), (len(wide), 1))
+        sets = [parent_sets[i] for i in wide.tolist()]
+        scans = extend_parent_sets(self._problem, sets, everything)
+        hashes = np.concatenate([scans.hashes, scans.hashes ^ np.uint64(SCANNED)])
+        return _Work(turns[narrow], extensions), _Work(turns[wide], replace(scans, extended=hashes))
+
+    def _get_rows(self, state: CCMAState, turns: Turns) -> NDArray[np.int32]:
+        """Return the candidates of the rows that have a turn."""
+        rows: NDArray[np.int32] = state.candidates[turns[:, 0], turns[:, 1]]
+        return rows
+
+    def _evolve_masks(
+        self, rng: Generator, masks: Masks, turns: Turns, extensions: Extensions, after: CCMAState
+    ) -> Masks:
+        """Return the masks whose rows have learned from their turns."""
+        return evolve_rows(rng, masks, turns, extensions, after.archive, after.choice)
+
+    def _draw_turns(self, rng: Generator, state: CCMAState) -> Turns:
+        """Return the turns of all masks in their sequence; those of the elite are not used."""
+        return draw_turns(rng, state.masks, self._widths)
 
     def _breed_orders(self, rng: Generator, state: CCMAState) -> Orders:
         """Return the orders and their children; at a restart, the best order and random ones."""
@@ -373,23 +442,29 @@ class CCMASearch(Search[CCMAState]):
     def _make_adjacency(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return the adjacency matrix of the families that an order has chosen."""
         adjacency = np.zeros((self._n, self._n), dtype=np.bool_)
-        for child, family in enumerate(choice):
-            adjacency[list(archive.parents_of(int(family))), child] = True
+        child, parent = archive.list_pairs(choice)
+        adjacency[parent, child] = True
         return adjacency
 
-    def _iter_turns(self, state: CCMAState) -> Iterator[tuple[int, int]]:
+    def _iter_turns(self, rng: Generator, state: CCMAState) -> Iterator[tuple[int, int]]:
         """Yield (mask, child) in the order of their turns: the elite mask first.
 
-        If not all of them fit into a generation, the next generation continues after the last.
+        The elite mask has a turn where the best order has a new parent set, which costs little and
+        brings the most. All other turns are drawn by credit.
         """
-        n = self._n
-        first = state.generation * self._sets_per_generation
-        for i in range(n):
-            yield ELITE, (first + i) % n
-        others = (self._method.masks - 1) * n
-        for i in range(others):
-            mask, child = divmod((first + i) % others, n)
-            yield 1 + mask, child
+        first = state.generation * self._max_families // self._width
+        for i in range(self._n):
+            yield ELITE, (first + i) % self._n
+        for mask, child in self._draw_turns(rng, state).tolist():
+            if mask != ELITE:
+                yield mask, child
+
+
+class _Work(NamedTuple):
+    """Turns, and what they scored."""
+
+    turns: Turns
+    extensions: Extensions
 
 
 def _list_parent_sets(adjacency: NDArray[np.bool_]) -> list[ParentSet]:
@@ -398,15 +473,6 @@ def _list_parent_sets(adjacency: NDArray[np.bool_]) -> list[ParentSet]:
         (child, tuple(np.flatnonzero(parents).tolist()))
         for child, parents in enumerate(adjacency.T)
     ]
-
-
-def _rank_candidates(gains: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return for each child all other variables, the one with the largest gain by itself first."""
-    n = len(gains)
-    order = np.argsort(-gains.T, axis=1, kind="stable")
-    others = order[order != np.arange(n)[:, None]].reshape(n, max(0, n - 1))
-    ranked: NDArray[np.int32] = others.astype(np.int32)
-    return ranked
 
 
 def _make_info(state: CCMAState) -> Info:

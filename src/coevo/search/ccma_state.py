@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from coevo.search.archive import Archive
 from coevo.search.base import SearchState
+from coevo.search.masks import LEAST_HOPE, N_CANDIDATES, Masks, list_paying_pairs
 from coevo.search.operators import Orders
 from coevo.search.species import Populations
 from coevo.search.state_schema import (
@@ -21,16 +23,11 @@ from coevo.search.state_schema import (
     SCORES,
     Array,
     Flag,
-    Rule,
     Schema,
     make_range,
 )
 
-__all__ = ["CCMAState", "make_archive_fields"]
-
-# In files of 0.2.0 and earlier, the credit of an old parent set may be any negative number. The
-# next generation bounds it (`coevo.search.mask_credit.fade_credit`). NaN is refused.
-CREDIT = Rule("credit", lambda values, sizes: bool((values <= LARGEST_SCORE).all()))
+__all__ = ["CCMAState", "make_archive_fields", "make_mask_fields"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +37,16 @@ class CCMAState(SearchState):
     schema: ClassVar[Schema] = {
         **SearchState.schema,
         "is_climbing": Flag(),
-        "gains": Array(np.float64, ("climbing", "climbing"), SCORES),
+        "gains": Array(np.float64, ("climbing", "candidates"), SCORES),
         "local": Array(np.float64, ("climbing",), FINITE),
         "orders": Array(np.int64, ("orders", "n"), PERMUTATIONS),
         "choice": Array(np.int64, ("orders", "n")),
-        "masks": Array(np.bool_, ("masks", "n", "n")),
-        "credit": Array(np.float64, ("masks", "n"), CREDIT),
-        "probes": Array(np.int32, ("n", "others"), make_range(0, "n")),
+        "candidates": Array(np.int32, ("masks", "n", "candidates"), make_range(0, "n")),
+        "values": Array(np.float64, ("masks", "n", "candidates"), SCORES),
+        "credit": Array(np.float64, ("masks",), make_range(0, LARGEST_SCORE)),
+        "hope": Array(np.float64, ("masks", "n"), make_range(LEAST_HOPE, 1)),
+        "spent": Array(np.int64, ("masks", "n"), make_range(0, LARGEST_SCORE)),
+        "earned": Array(np.float64, ("masks", "n"), make_range(0, LARGEST_SCORE)),
         "begin": Array(np.int64, ("children",), OFFSETS),
         "family_scores": Array(np.float64, ("families",), SCORES),
         "start": Array(np.int64, ("starts",), OFFSETS),
@@ -59,14 +59,22 @@ class CCMAState(SearchState):
     local: NDArray[np.float64]  # (n,), of the hill climbing; empty after it
     orders: Orders  # (n_orders, n), best first
     choice: NDArray[np.int64]  # (n_orders, n), the family of each child under each order
-    masks: NDArray[np.bool_]  # (n_masks, n, n), [mask, parent, child]
-    credit: NDArray[np.float64]  # (n_masks, n), of each parent set
-    probes: NDArray[np.int32]  # (n, n - 1), for each child all others, most promising first
+    candidates: NDArray[np.int32]  # (n_masks, n, k), the masks, see `Masks`
+    values: NDArray[np.float64]  # (n_masks, n, k)
+    credit: NDArray[np.float64]  # (n_masks,)
+    hope: NDArray[np.float64]  # (n_masks, n)
+    spent: NDArray[np.int64]  # (n_masks, n)
+    earned: NDArray[np.float64]  # (n_masks, n)
     begin: NDArray[np.int64]  # the archive, see `Archive`
     family_scores: NDArray[np.float64]
     start: NDArray[np.int64]
     parents: NDArray[np.int32]
     extended: NDArray[np.uint64]
+
+    @property
+    def masks(self) -> Masks:
+        """The second species."""
+        return Masks(self.candidates, self.values, self.credit, self.hope, self.spent, self.earned)
 
     @cached_property
     def archive(self) -> Archive:
@@ -78,16 +86,45 @@ class CCMAState(SearchState):
         if self.is_climbing:
             return None
         return Populations(
-            self.orders, len(self.masks), self.masks.sum(axis=0, dtype=np.int64), self.credit
+            self.orders, len(self.credit), list_paying_pairs(self.masks), self.credit
         )
+
+    @classmethod
+    def upgrade_entries(cls, entries: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+        """Return masks for a file of 0.2.0: its variables ranked by their gains, without credit.
+
+        A mask had one parent set for each child there. Orders and archive stay as they are.
+        """
+        if prefix + "candidates" in entries:
+            return {}
+        ranked, gains = entries[prefix + "probes"], entries[prefix + "gains"]
+        adjacency, n_masks = entries[prefix + "adjacency"], len(entries[prefix + "masks"])
+        n = len(adjacency)
+        is_table = adjacency.shape == (n, n) and ranked.shape == (n, max(0, n - 1))
+        if not is_table or not ((ranked >= 0) & (ranked < n)).all():
+            raise ValueError("the tables of a state have the wrong shape")
+        child = np.arange(n)[:, None]
+        held_first = np.argsort(~adjacency[ranked, child], axis=1, kind="stable")
+        candidates = np.take_along_axis(ranked, held_first, axis=1)[:, :N_CANDIDATES]
+        is_climbing = gains.shape == (n, n) and n > 0
+        upgraded = {
+            "candidates": np.tile(candidates.astype(np.int32), (n_masks, 1, 1)),
+            "values": np.zeros((n_masks, *candidates.shape)),
+            "credit": np.zeros(n_masks),
+            "hope": np.ones((n_masks, n)),
+            "spent": np.zeros((n_masks, n), dtype=np.int64),
+            "earned": np.zeros((n_masks, n)),
+            "gains": gains[candidates, child]
+            if is_climbing
+            else np.empty((0, candidates.shape[1])),
+        }
+        return {prefix + name: value for name, value in upgraded.items()}
 
     def find_flaw(self) -> str:
         """Return what is wrong with the fields together; an empty text if nothing is."""
         n = len(self.adjacency)
         if len(self.gains) != (n if self.is_climbing else 0):
             return "'gains' must have one row for each variable, and only during the climb"
-        if self.probes.shape[1] != max(0, n - 1):
-            return "'probes' must list all others for each variable"
         if len(self.begin) != n + 1:
             return "'begin' must have one offset for each variable, and one more"
         flaw = self.archive.find_flaw() or super().find_flaw()
@@ -119,3 +156,8 @@ def make_archive_fields(archive: Archive) -> dict[str, Any]:
         "parents": archive.parents,
         "extended": archive.extended,
     }
+
+
+def make_mask_fields(masks: Masks) -> dict[str, Any]:
+    """Return the masks as fields of a state."""
+    return {field.name: getattr(masks, field.name) for field in fields(masks)}

@@ -165,9 +165,10 @@ def _build_state(path: Path, values: Mapping[str, Any], kind: type[State]) -> St
 def _rebuild(kind: type[State], values: Mapping[str, Any], prefix: str = "") -> State:
     """Return a state of this type from the entries whose names have this prefix."""
     arguments: dict[str, Any] = {}
+    entries = {**values, **kind.upgrade_entries(values, prefix)}
     for field in fields(kind):
         name = prefix + field.name
-        value, inner = values[name], field.metadata.get(STATES_OF)
+        value, inner = entries[name], field.metadata.get(STATES_OF)
         if inner is not None:
             n_parts = min(int(value), len(values))  # each part has several entries
             parts = (_rebuild(inner, values, f"{name}.{number}.") for number in range(n_parts))

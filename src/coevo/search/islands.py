@@ -50,6 +50,7 @@ from coevo.search.base import (
 )
 from coevo.search.budget import Budget
 from coevo.search.ccma import CCMA, CCMAState
+from coevo.search.masks import list_paying_pairs
 from coevo.search.species import Populations
 
 __all__ = ["Epoch", "Islands", "IslandsState", "Runner", "run_in_sequence"]
@@ -94,11 +95,13 @@ class IslandsState(SearchState):
         evolving = [island for island in ranked if not island.is_climbing]
         if not evolving:
             return None
-        pairs = [island.masks.sum(axis=0, dtype=np.int64) for island in evolving]
+        pairs = np.concatenate([list_paying_pairs(island.masks) for island in evolving])
+        distinct, number = np.unique(pairs[:, :2], axis=0, return_inverse=True)
+        times = np.bincount(number.ravel(), weights=pairs[:, 2], minlength=len(distinct))
         return Populations(
             np.concatenate([island.orders for island in evolving]),
-            sum(len(island.masks) for island in evolving),
-            np.sum(pairs, axis=0),
+            sum(len(island.credit) for island in evolving),
+            np.column_stack([distinct, times.astype(np.int64)]),
             np.concatenate([island.credit for island in evolving]),
         )
 

@@ -1,4 +1,4 @@
-"""Extend parent sets: score each one as it is, and with every further variable.
+"""Extend parent sets: score each one as it is, and with each further candidate of a mask.
 
 The gain of a further variable depends on the parents already present (its residual gain). A
 fixed list of candidates or a fixed limit on parents cannot know it in advance. Parent sets of
@@ -26,47 +26,62 @@ LARGEST_Q = 1e300  # parent configurations; a larger number would overflow
 class Extensions:
     """Parent sets with their scores, and the scores with one more parent.
 
-    ``wider_scores[s, u]`` is the score of parent set s with u added; -inf if it was not scored.
+    ``wider_scores[s, i]`` is the score of parent set s with ``candidates[s, i]`` added; -inf if it
+    was not scored.
     """
 
     parent_sets: tuple[ParentSet, ...]
     scores: NDArray[np.float64]  # (n_sets,), of the parent sets themselves
-    wider_scores: NDArray[np.float64]  # (n_sets, n)
+    candidates: NDArray[np.int32]  # (n_sets, k), the further parents of each set
+    wider_scores: NDArray[np.float64]  # (n_sets, k)
+    hashes: NDArray[np.uint64]  # of the parent sets
+    extended: NDArray[np.uint64]  # hashes to remember, so that nothing is extended twice
     n_scored: int
 
+    def count_families(self) -> NDArray[np.int64]:
+        """Return the number of families that each parent set cost."""
+        n_families: NDArray[np.int64] = 1 + np.isfinite(self.wider_scores).sum(axis=1)
+        return n_families
 
-def extend_parent_sets(problem: Problem, parent_sets: Sequence[ParentSet]) -> Extensions:
-    """Score parent sets, and all their extensions by one allowed parent, in two batches.
 
-    An extension is skipped if it cannot beat the parent set itself on any data: under BIC and
-    AIC the penalty of a large table can exceed the largest possible gain.
+def extend_parent_sets(
+    problem: Problem, parent_sets: Sequence[ParentSet], rows: NDArray[np.int32]
+) -> Extensions:
+    """Score parent sets, and their extensions by one allowed candidate, in two batches.
+
+    ``rows[s]`` has the candidates of parent set s. An extension is skipped if it cannot beat the
+    parent set itself on any data: under BIC and AIC the penalty of a large table can exceed the
+    largest possible gain.
     """
-    n = problem.n_variables
-    wider_scores = np.full((len(parent_sets), n), -np.inf)
+    wider_scores = np.full(rows.shape, -np.inf)
     if not parent_sets:
-        return Extensions((), np.empty(0), wider_scores, 0)
+        none = np.empty(0, dtype=np.uint64)
+        return Extensions((), np.empty(0), rows, wider_scores, none, none, 0)
     scores = problem.scorer.local_scores(_make_batch(parent_sets))
     child = np.array([child for child, _ in parent_sets])
     sizes = np.array([len(parents) for _, parents in parent_sets])
-    is_open = _is_open(problem, parent_sets, child, sizes, scores)
+    is_open = _is_open(problem, parent_sets, child, sizes, scores, rows)
     parts: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
     places: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for size in np.unique(sizes):
         same_size = np.flatnonzero(sizes == size)
-        place, added = np.nonzero(is_open[same_size])
+        place, column = np.nonzero(is_open[same_size])
         parents = np.array([parent_sets[s][1] for s in same_size.tolist()], dtype=np.int64)
         held = parents.reshape(len(same_size), size)
+        added = rows[same_size[place], column]
         members = np.concatenate([held[place], added[:, None]], axis=1)
         members.sort(axis=1)
         table = np.concatenate([child[same_size[place]][:, None], members], axis=1)
         lengths = np.full(len(table), table.shape[1], dtype=np.int64)
         parts.append((table.astype(np.int32).ravel(), lengths))
-        places.append((same_size[place], added))
+        places.append((same_size[place], column))
     batch = FamilyBatch.from_parts(parts)
-    set_of, added = (np.concatenate(columns) for columns in zip(*places, strict=True))
-    wider_scores[set_of, added] = problem.scorer.local_scores(batch)
+    set_of, column = (np.concatenate(columns) for columns in zip(*places, strict=True))
+    wider_scores[set_of, column] = problem.scorer.local_scores(batch)
     n_scored = len(parent_sets) + len(batch)
-    return Extensions(tuple(parent_sets), scores, wider_scores, n_scored)
+    flat = flatten_sets([parents for _, parents in parent_sets])
+    hashes = hash_parent_sets(child, *flat, problem.n_variables)
+    return Extensions(tuple(parent_sets), scores, rows, wider_scores, hashes, hashes, n_scored)
 
 
 def _is_open(
@@ -75,17 +90,20 @@ def _is_open(
     child: NDArray[np.int64],
     sizes: NDArray[np.int64],
     scores: NDArray[np.float64],
+    rows: NDArray[np.int32],
 ) -> NDArray[np.bool_]:
     """Return which further parents each parent set may have and could gain from."""
     rules, dataset = problem.rules, problem.scorer.dataset
-    inside = np.zeros((len(parent_sets), problem.n_variables), dtype=np.bool_)
-    for s, (_, parents) in enumerate(parent_sets):
-        inside[s, list(parents)] = True
-    is_open: NDArray[np.bool_] = rules.allowed.T[child] & ~inside
-    is_open &= (sizes < rules.max_parents)[:, None]
     arities = dataset.arities.astype(np.float64)
+    is_open: NDArray[np.bool_] = rules.allowed[rows, child[:, None]]
+    is_open &= (sizes < rules.max_parents)[:, None]
+    # All sets as one table, a column for each parent; -1 is no parent and has the arity 1.
+    held = np.full((len(parent_sets), int(sizes.max(initial=0))), -1, dtype=np.int32)
+    held[np.arange(held.shape[1]) < sizes[:, None]] = [v for _, own in parent_sets for v in own]
     with np.errstate(over="ignore"):
-        q = np.where(inside, arities, 1.0).prod(axis=1)[:, None] * arities
+        q = np.append(arities, 1.0)[held].prod(axis=1)[:, None] * arities[rows]
+    for parent in held.T:
+        is_open &= rows != parent[:, None]
     q = np.minimum(q, LARGEST_Q)
     is_open &= q * arities[child][:, None] <= rules.max_table
     if problem.scorer.favours_arcs:  # the upper bound does not include weights
@@ -101,18 +119,38 @@ def _make_batch(parent_sets: Sequence[ParentSet]) -> FamilyBatch:
     return FamilyBatch.from_parts([(np.array(members, dtype=np.int32), lengths)])
 
 
-def add_extensions(archive: Archive, extensions: Extensions) -> Archive:
+def add_extensions(archive: Archive, *all_extensions: Extensions) -> Archive:
     """Return the archive with the parent sets and with their extensions that raise the score."""
-    n = extensions.wider_scores.shape[1]
-    gains = extensions.wider_scores > extensions.scores[:, None] + LEAST_GAIN
-    set_of, added = np.nonzero(gains)
-    sets = [parents for _, parents in extensions.parent_sets]
-    gaining = zip(set_of.tolist(), added.tolist(), strict=True)
-    wider = [tuple(sorted((*sets[s], u))) for s, u in gaining]
-    child = np.array([child for child, _ in extensions.parent_sets], dtype=np.int64)
+    children, scores, sizes, members, hashes = [], [], [], [], []
+    for extensions in all_extensions:
+        child = np.array([child for child, _ in extensions.parent_sets], dtype=np.int64)
+        start, parents = flatten_sets([parents for _, parents in extensions.parent_sets])
+        size = np.diff(start)
+        gains = extensions.wider_scores > extensions.scores[:, None] + LEAST_GAIN
+        set_of, column = np.nonzero(gains)
+        added = extensions.candidates[set_of, column]
+
+        # The parents of the set and the added one, all sets in one array, ascending in each.
+        wider_start = np.concatenate([[0], np.cumsum(size[set_of] + 1)])
+        wider_of = np.repeat(np.arange(len(set_of)), size[set_of] + 1)
+        place = np.arange(len(wider_of)) - wider_start[:-1][wider_of]
+        is_added = place == size[set_of][wider_of]
+        wider = np.empty(len(wider_of), dtype=np.int32)
+        wider[is_added] = added
+        held = ~is_added
+        wider[held] = parents[start[:-1][set_of[wider_of[held]]] + place[held]]
+        wider = wider[np.lexsort((wider, wider_of))]
+
+        children += [child, child[set_of]]
+        scores += [extensions.scores, extensions.wider_scores[set_of, column]]
+        sizes += [size, size[set_of] + 1]
+        members += [parents, wider]
+        hashes.append(extensions.extended)
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
     return archive.with_families(
-        np.concatenate([child, child[set_of]]),
-        np.concatenate([extensions.scores, extensions.wider_scores[set_of, added]]),
-        *flatten_sets(sets + wider),
-        hash_parent_sets(child, *flatten_sets(sets), n),
+        np.concatenate(children),
+        np.concatenate(scores),
+        starts,
+        np.concatenate(members),
+        np.concatenate(hashes),
     )

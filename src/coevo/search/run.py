@@ -32,6 +32,8 @@ from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["Callback", "CheckpointCallback", "list_callbacks", "run_search"]
 
+MOST_SUPPORTED = 2000  # variables; the table of support then takes 32 MB
+
 Callback = Callable[[HistoryRow], object]  # the search stops if it returns True
 CheckpointCallback = Callable[[Checkpoint], object]
 
@@ -257,8 +259,11 @@ def _choose_structure(problem: Problem, loop: _Loop) -> NDArray[np.bool_]:
 
 
 def _measure_support(loop: _Loop, reason: StopReason) -> Support | None:
-    """Return the support of arcs in the last population; after the time limit, if it is quick."""
-    if loop.state is None:
+    """Return the support of arcs in the last population; after the time limit, if it is quick.
+
+    There is none with many variables: its table would be the largest thing of the search.
+    """
+    if loop.state is None or len(loop.state.adjacency) > MOST_SUPPORTED:
         return None
     allowed = SHARE_OF_GRACE * loop.budget.grace if reason == "time" else math.inf
     try:

@@ -10,9 +10,10 @@ mean and the highest, and the one in the best order. The *agreement* is the mean
 are the same; random orders have about 0.
 
 **Masks.** For each pair (parent, child), the share of masks that contain it; pairs of the highest
-share are listed. The *agreement* is the mean number of pairs that two masks share, over the mean
+share are listed. (Of CCMA, only pairs that raise a score: its rows hold every variable if there are
+few.) The *agreement* is the mean number of pairs that two masks share, over the mean
 number that at least one of them has. 1 means that all masks are the same. The highest *credit* is
-given too; the lowest says nothing, because old credit fades for ever.
+given too.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Populations:
 
     orders: NDArray[np.int64]  # (n_orders, n)
     n_masks: int = 0
-    pairs: NDArray[np.int64] | None = None  # (n, n), masks that contain each [parent, child]
+    pairs: NDArray[np.int64] | None = None  # (n_pairs, 3): parent, child, masks that contain it
     credit: NDArray[np.float64] | None = None  # of masks, or of their parent sets
 
 
@@ -42,13 +43,12 @@ def count_pairs(order: NDArray[np.int64], masks: NDArray[np.bool_]) -> NDArray[n
     """Return how many masks over positions contain each pair of variables, under one order.
 
     >>> count_pairs(np.array([1, 0]), np.array([[True], [True]])).tolist()
-    [[0, 0], [2, 0]]
+    [[1, 0, 2]]
     """
-    n = len(order)
-    first, second = np.triu_indices(n, k=1)
-    counts = np.zeros((n, n), dtype=np.int64)
-    counts[order[first], order[second]] = masks.sum(axis=0)
-    return counts
+    first, second = np.triu_indices(len(order), k=1)
+    counts = np.column_stack([order[first], order[second], masks.sum(axis=0)])
+    counts = counts[counts[:, 2] > 0]
+    return counts[np.lexsort((counts[:, 1], counts[:, 0]))]
 
 
 def summarise_species(populations: Populations) -> dict[str, Any]:
@@ -93,8 +93,7 @@ def _measure_concordance(places: NDArray[np.int64]) -> float:
 
 
 def _summarise_masks(counts: NDArray[np.int64], k: int) -> dict[str, Any]:
-    listed = np.argwhere(counts)
-    times = counts[listed[:, 0], listed[:, 1]]
+    listed, times = counts[:, :2], counts[:, 2]
     ranked = np.argsort(-times, kind="stable")[:MAX_PAIRS]
     return {
         "n": k,

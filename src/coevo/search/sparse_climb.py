@@ -1,0 +1,170 @@
+"""Hill climbing among the candidates of a mask: the greedy start of CCMA.
+
+A move adds, deletes or reverses one arc. The gains are a table of the candidates of each child,
+not of all pairs, and a test for cycles follows the few arcs that there are. So the cost grows with
+the number of candidates. With few variables the best move of all is made, as in `hill_climb`. With
+many, one round makes several moves of different children, the best first, and scores all their new
+gains in one batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.score import FamilyBatch, toggle_families
+from coevo.search.base import LEAST_GAIN, Problem
+from coevo.search.sparse_climb_kernels import ADD, DELETE, REVERSE, choose_moves
+from coevo.work_time import OutOfTime, check_deadline
+
+__all__ = ["SparseClimb"]
+
+VARIABLES_PER_MOVE = 64  # one move a round for each so many variables, at least one
+NEVER = -np.inf  # the gain of a move that is not allowed
+TIE = 10 * LEAST_GAIN  # gains are rounded to this, so that round-off does not decide
+
+
+class SparseClimb:
+    """A structure and the gains of its moves, changed in place. The given arrays are copied."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        candidates: NDArray[np.int32],
+        adjacency: NDArray[np.bool_],
+        gains: NDArray[np.float64] | None = None,
+        local: NDArray[np.float64] | None = None,
+    ) -> None:
+        n = len(candidates)
+        rules, child = problem.rules, np.arange(n)[:, None]
+        self._problem, self._candidates = problem, candidates
+        self._is_parent = adjacency[candidates, child]
+        self._may_change = rules.allowed[candidates, child] & ~rules.required[candidates, child]
+        self._reverse_of = _find_reverse_places(candidates)
+        self.evaluations = 0
+        if gains is None or local is None:
+            self.local = problem.local_scores(adjacency)
+            self.gains = np.full(candidates.shape, NEVER)
+            self.evaluations += n
+            self._update_gains(range(n))
+        else:
+            self.gains, self.local = gains.copy(), local.copy()
+
+    @property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """The structure, ``[parent, child]``."""
+        n = len(self._candidates)
+        adjacency = np.zeros((n, n), dtype=np.bool_)
+        child, place = np.nonzero(self._is_parent)
+        adjacency[self._candidates[child, place], child] = True
+        return adjacency
+
+    def compute_score(self) -> float:
+        """Return the score of the structure, rounded once. `local` has the round-off of gains."""
+        n = len(self._candidates)
+        child, place = np.nonzero(self._is_parent)
+        parent = self._candidates[child, place]
+        ranked = np.lexsort((parent, child))
+        sizes = 1 + np.bincount(child, minlength=n)
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        members = np.empty(int(start[-1]), dtype=np.int32)
+        members[start[:-1]] = np.arange(n)
+        members[np.arange(len(child)) + child[ranked] + 1] = parent[ranked]
+        return math.fsum(self._problem.scorer.local_scores(FamilyBatch(members, start)))
+
+    def climb(self, n_rounds: int) -> bool:
+        """Make up to `n_rounds` rounds of moves; return whether a local optimum is reached.
+
+        Out of time, offer the structure after the last round.
+        """
+        try:
+            for _ in range(n_rounds):
+                check_deadline()
+                if not self._make_round():
+                    return True
+        except OutOfTime as late:
+            late.offered = self.adjacency
+            raise
+        return False
+
+    def _make_round(self) -> bool:
+        """Make the best moves of different children; return whether there was one."""
+        n = len(self._candidates)
+        before = self._is_parent.copy()
+        changed, seen = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
+        n_made = choose_moves(
+            self._candidates,
+            self._reverse_of,
+            self._rank_moves(),
+            max(1, n // VARIABLES_PER_MOVE),
+            self._is_parent,
+            changed,
+            seen,
+            np.empty(n + 1, dtype=np.int64),
+        )
+        if not n_made:
+            return False
+        children = np.flatnonzero(changed).tolist()
+        toggled = before != self._is_parent
+        for child in children:  # one toggle each
+            self.local[child] += self.gains[child, toggled[child]].sum()
+        self._update_gains(children)
+        return True
+
+    def _rank_moves(self) -> NDArray[np.int64]:
+        """Return all moves with a gain, as numbers for `choose_moves`, the best first.
+
+        Among equal ones a deletion comes first, then an addition, then a reversal; then the first
+        parent and child by name.
+        """
+        n, k = self._candidates.shape
+        has_room = self._is_parent.sum(axis=1) < self._problem.rules.max_parents
+        gains = np.full((3, n, k), NEVER)
+        gains[DELETE] = np.where(self._is_parent, self.gains, NEVER)
+        gains[ADD] = np.where(~self._is_parent & has_room[:, None], self.gains, NEVER)
+        child, place = np.nonzero(self._is_parent & (self._reverse_of >= 0))
+        other = self._candidates[child, place]
+        back = np.where(has_room[other], self.gains[other, self._reverse_of[child, place]], NEVER)
+        gains[REVERSE, child, place] = self.gains[child, place] + back
+        moves = np.flatnonzero(gains.ravel() > LEAST_GAIN)
+        kind, child, place = np.unravel_index(moves, gains.shape)
+        rounded = np.round(gains.ravel()[moves] / TIE)
+        return moves[np.lexsort((child, self._candidates[child, place], kind, -rounded))]
+
+    def _update_gains(self, children: Sequence[int]) -> None:
+        """Compute the gain of toggling each candidate of these children."""
+        parts, places = [], []
+        for child in children:
+            is_parent, row = self._is_parent[child], self._candidates[child].astype(np.int64)
+            has_room = is_parent.sum() < self._problem.rules.max_parents
+            place = np.flatnonzero(self._may_change[child] & (is_parent | has_room))
+            parts.append(toggle_families(child, np.sort(row[is_parent]), row[place]))
+            places.append(place)
+        batch = FamilyBatch.from_parts(parts)
+        scores = self._problem.scorer.local_scores(batch) if len(batch) else np.empty(0)
+        self.evaluations += len(batch)
+        at = 0
+        for child, place in zip(children, places, strict=True):
+            self.gains[child] = NEVER
+            self.gains[child, place] = scores[at : at + len(place)] - self.local[child]
+            at += len(place)
+
+
+def _find_reverse_places(candidates: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return for each candidate of a child the place of the child in its row; -1 if not in it.
+
+    >>> _find_reverse_places(np.array([[1, 2], [2, 0], [2, 2]], dtype=np.int32)).tolist()
+    [[1, -1], [-1, 0], [-1, -1]]
+    """
+    n, k = candidates.shape
+    child, other = np.repeat(np.arange(n), k), candidates.ravel().astype(np.int64)
+    pair = child * n + other
+    ascending = np.argsort(pair, kind="stable")
+    wanted = other * n + child
+    at = np.searchsorted(pair[ascending], wanted)
+    at = ascending[np.minimum(at, max(0, len(pair) - 1))]
+    is_found = (pair[at] == wanted) & (child != other)
+    return np.where(is_found, at % max(1, k), -1).reshape(n, k)

@@ -24,6 +24,12 @@ def add_arc(tab, kind, parent, child):
     tab.locator("#add-arc").press("Enter")
 
 
+@pytest.fixture
+def _no_notices(server, monkeypatch):
+    """Let no tab hear of changes, also not of its own: it would ask for what is stored now."""
+    monkeypatch.setattr(server.studio, "notify", lambda kind: None)
+
+
 def store_elsewhere(server, name, content):
     """Change the file as another program does: no tab hears of it."""
     path = server.studio.workspace.open_table(name).constraints_path
@@ -78,6 +84,7 @@ def test_news_that_come_while_a_button_is_pressed_are_kept(open_tab, server):
     assert knowledge_of(server, name) == {"tiers": [["age"]], "forbidden": [["ill", "age"]]}
 
 
+@pytest.mark.usefixtures("_no_notices")
 def test_a_late_change_is_applied_to_what_is_there(open_tab, server):
     name = add_table(server, "late")
     tab = open_tab(f"/knowledge/{name}")
@@ -96,6 +103,7 @@ def test_a_late_change_is_applied_to_what_is_there(open_tab, server):
     expect(tab.locator("#statements li")).to_have_count(4)
 
 
+@pytest.mark.usefixtures("_no_notices")
 def test_a_conflict_is_a_sentence_and_both_sides_stay_visible(open_tab, server):
     name = add_table(server, "conflict")
     tab = open_tab(f"/knowledge/{name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from pathlib import Path
 
@@ -30,12 +31,51 @@ def centre(tab, selector):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
+@contextlib.contextmanager
 def wait_for_put(tab):
-    """Return a context that ends when the server has stored something.
+    """Wait for the change that is made inside: it is stored, and the page shows the answer.
 
-    Each change needs one of its own: else the next context ends with the answer to this change.
+    Nothing else is under way before and after it. So the answer is that to this change, and no
+    late answer draws again what the next line of the test uses.
     """
-    return tab.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok)
+    wait_until_stored(tab)
+    with tab.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        yield
+    wait_until_stored(tab)
+
+
+def wait_until_stored(tab):
+    """Wait until the Data view, or the Knowledge view, has stored and shown all changes."""
+    expect(tab.locator('#view [aria-busy="true"]')).to_have_count(0)
+    expect(tab.locator("#saved", has_text="Saving")).to_have_count(0)
+
+
+def wait_until_live(tab):
+    """Wait until the stream of events is open: the tab hears of what is changed from now on."""
+    expect(tab.locator("#state")).to_have_attribute("data-stream", "online")
+
+
+HOLD = """([method, end]) => {
+  const ask = globalThis.fetch;
+  globalThis.fetch = async (address, options) => {
+    if (options?.method !== method || !address.endsWith(end)) return ask(address, options);
+    globalThis.fetch = ask;
+    const held = new Promise(done => { globalThis.letGo = done; });
+    const answer = await ask(address, options), text = await answer.text();
+    await held;
+    return new Response(text, answer);
+  };
+}"""
+
+
+def hold_answer(tab, method, end):
+    """Hold back the answer to the next request with this method and this end of its address.
+
+    Return a function that lets the page have it. What a test does before that call happens while
+    the page waits for the server, however fast the machine is.
+    """
+    tab.evaluate(HOLD, [method, end])
+    return lambda: tab.evaluate("letGo(); new Promise(done => setTimeout(done))")
 
 
 def open_column(tab, name):

@@ -14,6 +14,7 @@ import pytest
 from coevo.studio import Studio, Workspace, make_app
 from coevo.studio.server import make_address, make_server, open_socket
 from helpers.browser import open_page
+from helpers.studio_pages import wait_until_live
 
 PORT = 80  # of requests without a server; TestClient leaves it out
 
@@ -88,6 +89,7 @@ def open_tab(browser, server):
         )
         tab.goto(f"{server.address}#{place}")
         tab.wait_for_selector("#view > div")
+        wait_until_live(tab)
         tab.allowed = allowed  # beginnings of messages that a test expects
         return tab
 

@@ -11,6 +11,7 @@ from coevo.graph import find_directions
 from coevo.io import write_model
 from coevo.io.run_folder import write_run
 from coevo.network import BayesianNetwork
+from helpers.studio_pages import expect, hold_answer
 
 ASIA = "bundled:asia"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -173,24 +174,31 @@ def test_evidence_moves_all_bars(asia):
 
 def test_a_click_before_the_first_answer_is_compared_with_no_evidence(open_tab):
     tab = open_tab()
-    tab.evaluate(
-        """async () => {
-          const ask = globalThis.fetch; // hold the first answer back until the second has come
-          let release, count = 0;
-          const second = new Promise((done) => { release = done; });
-          globalThis.fetch = async (...given) => {
-            const answer = await ask(...given);
-            if (!String(given[0]).endsWith("/beliefs")) return answer;
-            count += 1;
-            if (count === 1) await second; else setTimeout(release, 50);
-            return answer;
-          };
-          location.hash = "#/explore/bundled:asia";
-        }"""
-    )
+    let_go = hold_answer(tab, "POST", "/beliefs")
+    tab.evaluate(f"location.hash = '#/explore/{ASIA}'")
     tab.locator('.node[aria-label^="xray"] .state-row').first.click()
-    tab.wait_for_selector(".changes li")
-    assert tab.locator(".node.observed").count() == 1
+    expect(tab.locator(".node.observed")).to_have_count(1)  # the second answer comes first
+    let_go()
+    expect(tab.locator(".changes li").first).to_be_visible()
+    expect(tab.locator(".node.observed")).to_have_count(1)
+
+
+def test_an_answer_keeps_weights_that_are_typed(asia):
+    asia.locator('.node[aria-label^="smoke"] .label').click()
+    let_go = hold_answer(asia, "POST", "/beliefs")
+    asia.locator('.node[aria-label^="xray"] .state-row').first.click()
+    asia.locator(".soft-evidence summary").click()
+    first, second = asia.locator(".soft-evidence input").all()
+    first.fill("3")
+    second.select_text()
+    let_go()
+    expect(asia.locator(".node.observed")).to_have_count(1)
+    expect(first).to_have_value("3")
+    asia.keyboard.type("4")
+    expect(second).to_have_value("4")
+    wait_for_answer(asia, lambda: asia.locator(".soft-evidence button").click())
+    expect(asia.locator(".findings li")).to_contain_text(["xray = yes", "smoke: yes 3, no 4"])
+    expect(asia.locator(".node.soft-observed")).to_have_count(1)
 
 
 def test_impossible_evidence_is_taken_back(asia):
@@ -199,8 +207,8 @@ def test_impossible_evidence_is_taken_back(asia):
     row.click()
     asia.wait_for_selector(".note.error")
     assert "has probability 0" in asia.inner_text(".note.error")
-    asia.wait_for_function("document.querySelectorAll('.node.observed').length === 1")
-    assert asia.locator(".findings li").count() == 1
+    expect(asia.locator(".node.observed")).to_have_count(1)
+    expect(asia.locator(".findings li")).to_have_count(1)
 
 
 def test_two_sets_of_evidence_are_compared(asia):

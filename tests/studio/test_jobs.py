@@ -11,6 +11,7 @@ import pytest
 from coevo.errors import FileError
 from coevo.studio import jobs as jobs_module
 from coevo.studio.jobs import Jobs
+from helpers.waiting import wait_for
 
 
 class Output:
@@ -57,16 +58,6 @@ def submit_both(jobs, processes):
     jobs.submit("one", "learn")
     jobs.submit("two", "learn")
     wait_for(lambda: len(processes) == 1)
-
-
-def wait_for(is_true):
-    """Wait for another thread, without a clock that could fail the test."""
-    pause = threading.Event()
-    for _ in range(3000):
-        if is_true():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it did not happen")
 
 
 def test_a_full_disk_at_the_end_of_a_job_stops_nothing(studio, jobs, processes, monkeypatch):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from helpers.studio_pages import add_table, expect, knowledge_of, wait_for_put
+from helpers.studio_pages import add_table, expect, hold_answer, knowledge_of, wait_for_put
 
 REFUSED = "Failed to load resource: the server responded with a status of 409"
 MERGE = """async versions => {
@@ -22,6 +22,12 @@ def add_arc(tab, kind, parent, child):
     for field, value in (("kind", kind), ("from", parent), ("to", child)):
         tab.select_option(f"#arc-{field}", value)
     tab.locator("#add-arc").press("Enter")
+
+
+@pytest.fixture
+def _no_notices(server, monkeypatch):
+    """Let no tab hear of changes, also not of its own: it would ask for what is stored now."""
+    monkeypatch.setattr(server.studio, "notify", lambda kind: None)
 
 
 def store_elsewhere(server, name, content):
@@ -47,6 +53,38 @@ def test_two_tabs_keep_what_both_have_said(open_tab, server):
     assert knowledge_of(server, name) == {"forbidden": [["ill", "age"]]}
 
 
+def test_a_change_of_another_program_keeps_what_is_selected(open_tab, server):
+    name = add_table(server, "selected limit")
+    store_elsewhere(server, name, {"max_parents": 2})
+    tab = open_tab(f"/knowledge/{name}")
+    expect(tab.locator("#max-parents")).to_have_value("2")
+    tab.locator("#max-parents").select_text()
+    store_elsewhere(server, name, {"max_parents": 2, "forbidden": [["ill", "age"]]})
+    server.studio.notify("tables")
+    expect(tab.locator("#statements li")).to_have_count(2)
+    tab.keyboard.type("3")
+    with wait_for_put(tab):
+        tab.keyboard.press("Enter")
+    assert knowledge_of(server, name) == {"max_parents": 3, "forbidden": [["ill", "age"]]}
+
+
+def test_news_that_come_while_a_button_is_pressed_are_kept(open_tab, server):
+    name = add_table(server, "pressed")
+    store_elsewhere(server, name, {"tiers": [["age"], ["crp"]]})
+    tab = open_tab(f"/knowledge/{name}")
+    tab.get_by_role("button", name="Remove: tier 2: crp").hover()
+    tab.mouse.down()
+    let_go = hold_answer(tab, "GET", "/knowledge")
+    store_elsewhere(server, name, {"tiers": [["age"], ["crp"]], "forbidden": [["ill", "age"]]})
+    server.studio.notify("tables")
+    tab.wait_for_function("'letGo' in globalThis")  # the page asks for the news
+    let_go()
+    with wait_for_put(tab):
+        tab.mouse.up()
+    assert knowledge_of(server, name) == {"tiers": [["age"]], "forbidden": [["ill", "age"]]}
+
+
+@pytest.mark.usefixtures("_no_notices")
 def test_a_late_change_is_applied_to_what_is_there(open_tab, server):
     name = add_table(server, "late")
     tab = open_tab(f"/knowledge/{name}")
@@ -65,6 +103,7 @@ def test_a_late_change_is_applied_to_what_is_there(open_tab, server):
     expect(tab.locator("#statements li")).to_have_count(4)
 
 
+@pytest.mark.usefixtures("_no_notices")
 def test_a_conflict_is_a_sentence_and_both_sides_stay_visible(open_tab, server):
     name = add_table(server, "conflict")
     tab = open_tab(f"/knowledge/{name}")

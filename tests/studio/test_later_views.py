@@ -249,6 +249,17 @@ def test_pictures_have_the_arrowheads_that_are_known(client, studio):
     assert list_ends(asia, "from", "to") == set(load_network("asia").dag.arcs)
 
 
+def test_strengths_are_drawn_without_the_columns_of_a_run(client, studio):
+    """What the page lists is what it draws: the ends of arcs are variables, too."""
+    asia = load_network("asia")
+    arcs = [{"from": one, "to": two, "strength": 0.9} for one, two in asia.dag.arcs]
+    write_run(studio.workspace.root / "runs" / "bare", asia, {"arcs": arcs}, [])
+    record = client.get("/api/confidence/bare").json()
+    assert set(record["variables"]) == set(asia.dag.nodes)
+    picture = client.get("/api/confidence/bare/graph.svg?least=0.5&arrows=all")
+    assert list_ends(picture.text, "from", "to") == set(asia.dag.arcs)
+
+
 def list_ends(picture, first, second):
     """Return the ends of the arcs of an SVG, or of its edges without direction."""
     return set(re.findall(f'data-{first}="(.*?)" data-{second}="(.*?)"', picture))

@@ -81,9 +81,9 @@ def export(tab, network, run):
     """Save the network as BIF: it is the one of the run folder."""
     tab.get_by_role("navigation").get_by_role("link", name="Export").click()
     tab.select_option("#network", f"run:{run}")
+    expect(tab.locator(".copy-text").first).to_contain_text(  # that of another network was before
+        "coevo learn tables/newcomer/newcomer.csv"
+    )
     with tab.expect_download() as saved:
         tab.locator('[data-format="bif"]').click()
     assert parse_model(Path(saved.value.path()).read_text(), "bif") == network
-    expect(tab.locator(".copy-text").first).to_contain_text(
-        "coevo learn tables/newcomer/newcomer.csv"
-    )

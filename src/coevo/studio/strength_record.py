@@ -43,9 +43,8 @@ def describe_confidence(folder: Path) -> dict[str, Any]:
 def _find_directions(facts: Mapping[str, Any]) -> Directions:
     """Return the arcs of the network of a run, and what directs each, as the report shows it."""
     arcs = {(arc["from"], arc["to"]): arc.get("directed_by") for arc in facts.get("arcs", [])}
-    nodes = dict.fromkeys([*_list_variables(facts), *(end for arc in arcs for end in arc)])
     known = [arc for arc, by in arcs.items() if by == "knowledge"]
-    edges = list_drawn_edges(Page(DAG(tuple(nodes), arcs), known=known))
+    edges = list_drawn_edges(Page(DAG(tuple(_list_variables(facts)), arcs), known=known))
     return {(edge.parent, edge.child): edge.directed_by for edge in edges}
 
 
@@ -105,11 +104,14 @@ def _describe_posterior(found: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _list_variables(facts: Mapping[str, Any]) -> list[str]:
-    return [
+    """Return the columns that are variables, and the ends of arcs if a file lacks their columns."""
+    columns = [
         name
         for name, column in facts.get("columns", {}).items()
         if column.get("type") in ("categorical", "continuous")
     ]
+    ends = [arc[end] for arc in facts.get("arcs", []) for end in ("from", "to")]
+    return list(dict.fromkeys([*columns, *ends]))
 
 
 def draw_confidence(record: Mapping[str, Any], least: float, has_all_arrows: bool = False) -> str:

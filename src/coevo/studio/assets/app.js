@@ -110,8 +110,12 @@ async function open() {
 }
 
 const state = document.getElementById("state");
-live.on("offline", () => { state.textContent = "not connected"; });
-live.on("online", () => { state.textContent = ""; });
+for (const [kind, text] of [["connecting", null], ["offline", "not connected"], ["online", ""]]) {
+  live.on(kind, () => {
+    state.dataset.stream = kind;
+    state.textContent = text ?? state.textContent; // a new stream is opened at once: that is no news
+  });
+}
 window.addEventListener("hashchange", open);
 document.querySelector(".skip").addEventListener("click", event => {
   event.preventDefault(); // its address is no view

@@ -42,6 +42,7 @@ export class Live {
 
   connect() {
     const isHidden = document.visibilityState === "hidden";
+    this.emit({ kind: "connecting" }); // until "online", notices are not heard
     this.send(isHidden ? { kind: "leave" } : { kind: "follow", run: this.run, last: this.last });
   }
 

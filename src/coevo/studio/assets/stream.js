@@ -16,11 +16,10 @@ export class Stream {
   // Let a tab follow a run from a number on, or leave.
   change(tab, { kind, run, last }, send) {
     if (kind === "leave") this.tabs.delete(tab);
-    else {
-      this.tabs.set(tab, { run, last, send });
-      if (this.isOnline) send({ run: null, number: null, event: { kind: "online" } });
-    }
+    else this.tabs.set(tab, { run, last, send });
     this.connect(kind === "follow" && run !== null);
+    // If a new stream was needed, the tab hears of it when it is open.
+    if (kind === "follow" && this.isOnline) send({ run: null, number: null, event: { kind: "online" } });
   }
 
   connect(isNeeded = false) {
@@ -33,6 +32,7 @@ export class Stream {
     if (this.source && followed === this.followed && !isNeeded && this.tabs.size) return;
     this.source?.close();
     this.source = null;
+    this.isOnline = false;
     this.followed = followed;
     if (!this.tabs.size) return;
     const query = new URLSearchParams(names.flatMap(name => [["run", name], ["after", first.get(name)]]));

@@ -15,7 +15,7 @@ const COLOURS = 6; // classes colour-1 to colour-6
 export function mountExplorer(container, options) {
   const { ask, notify = () => {}, onGiven = () => {} } = options;
   let drawing = options.drawing, view = null, explanation = null;
-  const tables = new Map(), colours = new Map();
+  const tables = new Map(), colours = new Map(), soft = {};
   const panel = make("aside", undefined, { "aria-label": "Evidence and variable" });
   const stage = make("div", undefined, { class: "stage open" });
   const status = make("p", undefined, { class: "visually-hidden", role: "status", "aria-live": "polite" });
@@ -95,7 +95,7 @@ export function mountExplorer(container, options) {
   function fillPanel() {
     if (!evidence.now) { panel.replaceChildren(make("p", "Computing the probabilities ...", { role: "status" })); return; }
     const context = {
-      drawing, evidence, view, explanation, tables, colours, ask, notify,
+      drawing, evidence, view, explanation, tables, colours, soft, ask, notify,
       choose: (n) => view.choose(n, { move: true }),
       explain: run(async () => {
         explanation = await ask("explanation", { given: evidence.given });

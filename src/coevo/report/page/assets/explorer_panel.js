@@ -38,9 +38,17 @@ function listStates(context, n) {
   return list;
 }
 
-// Soft evidence: how much more probable the finding is with one state than with another.
+// Soft evidence: how much more probable the finding is with one state than with another. The fields stay while
+// the variable and its finding do: the answer about another finding must not take away weights that are typed.
 function makeSoft(context, n) {
-  const { drawing, evidence } = context, name = drawing.names[n], finding = evidence.given[name];
+  const { drawing, evidence, soft } = context, name = drawing.names[n], finding = evidence.given[name];
+  const key = JSON.stringify([n, finding ?? null]);
+  if (soft.key !== key) Object.assign(soft, { key, form: makeSoftForm(drawing, evidence, n, finding) });
+  return soft.form;
+}
+
+function makeSoftForm(drawing, evidence, n, finding) {
+  const name = drawing.names[n];
   const current = finding === undefined || typeof finding === "string" ? null : finding;
   const details = make("details", undefined, { class: "soft-evidence" });
   details.open = current !== null;

@@ -118,14 +118,16 @@ export class ColumnCard {
       });
       this.bins = h("div");
       this.fields = h("div", { class: "row cut-fields" });
+      this.addButton = h("button", {
+        type: "button", "data-key": `add-${this.name}`, onclick: () => this.editor.add(),
+      }, "Add a cut point");
+      this.showCuts = moved => {
+        this.moved = moved;
+        this.drawFields(moved);
+        showBins(moved);
+      };
       this.editor = makeCutEditor({
-        name: column.name, numbers, cuts,
-        onInput: moved => {
-          this.moved = moved;
-          this.drawFields(moved);
-          showBins(moved);
-        },
-        onCommit: moved => this.actions.setType(this.name, { type: "continuous", cuts: moved }),
+        name: column.name, numbers, cuts, onInput: this.showCuts, onCommit: moved => this.storeCuts(moved),
       });
     }
     this.moved = null; // an answer about earlier cut points comes too late
@@ -140,25 +142,46 @@ export class ColumnCard {
       this.fields, this.bins);
   }
 
+  // A field stays as long as its cut point does: a new one would lose the caret, and what is selected in it.
+  // A text that is typed over a selection would be added to the old number then.
   drawFields(cuts) {
-    const commit = changed => this.actions.setType(this.name, { type: "continuous", cuts: changed });
-    const change = (i, text) => {
+    this.cuts = cuts;
+    const rows = [...this.fields.querySelectorAll(".cut-field")].slice(0, cuts.length);
+    const isSame = rows.length === cuts.length && this.fields.childElementCount === cuts.length + 1;
+    while (rows.length < cuts.length) rows.push(this.makeField(rows.length));
+    rows.forEach((row, i) => {
+      const [field, remove] = row.children;
+      if (field.value !== String(cuts[i])) field.value = cuts[i];
+      remove.setAttribute("aria-label", `Remove the cut point ${formatValue(cuts[i])}`);
+    });
+    if (!isSame) fill(this.fields, rows, this.addButton);
+  }
+
+  makeField(i) {
+    const change = text => {
       const value = Number(text);
       if (text.trim() === "" || !Number.isFinite(value)) return;
-      commit([...new Set(cuts.map((cut, j) => (j === i ? value : cut)))].sort((a, b) => a - b));
+      this.changeCuts([...new Set(this.cuts.map((cut, j) => (j === i ? value : cut)))].sort((a, b) => a - b));
     };
-    fill(this.fields, cuts.map((cut, i) => h("span", { class: "cut-field" },
+    return h("span", { class: "cut-field" },
       h("input", {
-        type: "number", step: "any", value: cut, "aria-label": `Cut point ${i + 1}`,
-        "data-key": `field-${this.name}-${i}`, onchange: event => change(i, event.target.value),
+        type: "number", step: "any", "aria-label": `Cut point ${i + 1}`,
+        "data-key": `field-${this.name}-${i}`, onchange: event => change(event.target.value),
       }),
       h("button", {
-        type: "button", "aria-label": `Remove the cut point ${formatValue(cut)}`,
-        title: "Remove", onclick: () => commit(cuts.filter((_, j) => j !== i)),
-      }, "×"))),
-    h("button", {
-      type: "button", "data-key": `add-${this.name}`, onclick: () => this.editor.add(),
-    }, "Add a cut point"));
+        type: "button", title: "Remove", onclick: () => this.changeCuts(this.cuts.filter((_, j) => j !== i)),
+      }, "×"));
+  }
+
+  // Show changed cut points at once: the next change is made to these, even before the server has answered.
+  changeCuts(cuts) {
+    this.editor.setCuts(cuts);
+    this.showCuts(cuts);
+    this.storeCuts(cuts);
+  }
+
+  storeCuts(cuts) {
+    this.actions.setType(this.name, { type: "continuous", cuts });
   }
 
   drawBins(bins) {

@@ -2,14 +2,18 @@
 
 import { h } from "../dom.js";
 
-// Run something that redraws an element. The focus stays on the part with the same data-key.
+// Run something that redraws an element. The focus stays on the part with the same data-key, and the caret and
+// the selection of a field of text stay in it. A browser does not tell those of a field of numbers: whoever
+// redraws one keeps its element.
 export function keepFocus(element, redraw) {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
   const key = focused?.dataset?.key;
+  const { selectionStart: start, selectionEnd: end } = focused ?? {};
   redraw();
   if (key && document.activeElement !== focused) {
     const found = [...element.querySelectorAll("[data-key]")].find(one => one.dataset.key === key);
     found?.focus({ preventScroll: true });
+    if (found && found !== focused && Number.isInteger(start)) found.setSelectionRange(start, end);
   }
 }
 

@@ -116,15 +116,17 @@ class DataView {
   }
 
   async show(name) {
-    if (this.name !== name) {
+    const isShown = this.name === name;
+    if (!isShown) {
       this.past = [];
       this.open.clear();
       this.cards.clear();
+      fill(this.table, h("p", { role: "status" }, `Reading ${name} …`));
     }
     this.name = name;
-    fill(this.table, h("p", { role: "status" }, `Reading ${name} …`));
     const turn = ++this.turn;
     const record = await this.context.attempt(() => this.api.get(address(name)));
+    if (isShown) await new Promise(whenIdle); // somebody else changed it, and the user may be typing
     if (turn !== this.turn) return; // something newer is shown
     if (record) this.draw(record);
     else fill(this.table);
@@ -318,12 +320,12 @@ class DataView {
       const [[column, type]] = Object.entries(columns);
       return this.setType(column, type);
     }
-    const given = this.record.settings.options[name];
+    const given = this.settings.options[name]; // with changes that the server has not answered yet
     const known = Array.isArray(given) ? { "": given } : given ?? {};
     const changed = { ...known };
     for (const [column, value] of Object.entries(columns)) {
       changed[column] = Array.isArray(value)
-        ? [...[known[column] ?? []].flat(), ...value] : { ...known[column], ...value };
+        ? [...new Set([known[column] ?? [], value].flat())] : { ...known[column], ...value };
     }
     return this.setOption(name, changed);
   }

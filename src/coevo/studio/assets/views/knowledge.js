@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { whenIdle } from "../page/press.js";
-import { count, fill, label, latest, makeAbsent, select } from "../parts/element.js";
+import { count, fill, keepFocus, label, latest, makeAbsent, select } from "../parts/element.js";
 import { KnowledgeBoard } from "../parts/knowledge_board.js";
 import { mergeKnowledge } from "../parts/knowledge_merge.js";
 import { download } from "../parts/save.js";
@@ -159,6 +159,12 @@ class KnowledgeView {
     this.change({ ...this.known, [kind]: this.known[kind].filter(one => !sameArc(one, arc)) });
   }
 
+  // Change what a part of the page shows. What others have stored may be newer: it is shown when the user
+  // neither presses nor types, and a button that is pressed until then must not take it away.
+  changeShown(shown, changed) {
+    this.change(mergeKnowledge(shown, { ...shown, ...changed }, this.known).known);
+  }
+
   setTier(name, tier) {
     const tiers = this.known.tiers.map(names => names.filter(one => one !== name));
     if (tier !== null) tiers[tier] = [...(tiers[tier] || []), name];
@@ -221,8 +227,8 @@ class KnowledgeView {
       this.undoButton.disabled = !this.past.length;
       this.redoButton.disabled = !this.future.length;
       this.board.update({ variables: this.variables, ...this.known });
-      fill(this.side, this.makeArcForm(), this.makeTierForm(), this.makeLimits(), this.makeList(),
-        this.makeFiles());
+      keepFocus(this.side, () => fill(this.side, this.makeArcForm(), this.makeTierForm(), this.makeLimits(),
+        this.makeList(), this.makeFiles()));
       this.showState();
     });
   }
@@ -267,7 +273,7 @@ class KnowledgeView {
   }
 
   makeTierForm() {
-    const { tiers } = this.known;
+    const { known } = this, { tiers } = known;
     const variable = select(this.variables.map(one => [one, one]), this.lastMoved || this.variables[0],
       { id: "tier-variable", "data-key": "tier-variable", onchange: () => { this.lastMoved = variable.value; } });
     const tier = select([...tiers.map((_, i) => [String(i), `tier ${i + 1}`]), ["new", "a new tier"],
@@ -283,17 +289,18 @@ class KnowledgeView {
     h("div", { class: "row" }, label("Variable", variable), label("Into", tier),
       h("button", { id: "move-tier", "data-key": "move-tier" }, "Move"),
       h("button", { type: "button", id: "add-tier", "data-key": "add-tier",
-        onclick: () => this.change({ ...this.known, tiers: [...tiers, []] }) }, "Add an empty tier"),
+        onclick: () => this.changeShown(known, { tiers: [...tiers, []] }) }, "Add an empty tier"),
       tiers.length > 0 && h("button", { type: "button", "data-key": "remove-tiers",
         onclick: () => this.change({ ...this.known, tiers: [] }) }, "Remove all tiers")));
   }
 
   makeLimits() {
-    const limit = h("input", {
-      type: "number", min: 1, max: 99, id: "max-parents", "data-key": "max-parents",
-      value: this.known.max_parents ?? "", placeholder: "none",
-      onchange: () => this.change({ ...this.known, max_parents: limit.value ? Number(limit.value) : null }),
+    this.limit ??= h("input", { // it stays: a new field would lose the caret, and what is selected in it
+      type: "number", min: 1, max: 99, id: "max-parents", "data-key": "max-parents", placeholder: "none",
+      onchange: () => this.change({ ...this.known, max_parents: this.limit.value ? Number(this.limit.value) : null }),
     });
+    const shown = String(this.known.max_parents ?? "");
+    if (this.limit.value !== shown) this.limit.value = shown;
     const variable = select(this.variables.map(one => [one, one]), this.lastNode || this.variables[0],
       { "data-key": "limit-variable", onchange: () => { this.lastNode = variable.value; this.draw(); } });
     const name = this.lastNode || this.variables[0];
@@ -302,7 +309,7 @@ class KnowledgeView {
       onchange: () => this.toggle(key, name),
     }), text);
     return h("div", {}, h("h3", {}, "Limits"),
-      h("div", { class: "row" }, label("Parents of a variable, at most", limit)),
+      h("div", { class: "row" }, label("Parents of a variable, at most", this.limit)),
       h("div", { class: "row" }, label("Variable", variable), box("roots", "has no parents"),
         box("leaves", "has no children")));
   }
@@ -313,13 +320,13 @@ class KnowledgeView {
       ...["required", "forbidden"].flatMap(kind => known[kind].map(arc =>
         [`${arc[0]} → ${arc[1]} is ${kind}`, () => this.removeArc(kind, arc)])),
       ...known.tiers.map((names, i) => [`tier ${i + 1}: ${names.join(", ") || "empty"}`,
-        () => this.change({ ...known, tiers: known.tiers.filter(other => other !== names) })]),
+        () => this.changeShown(known, { tiers: known.tiers.filter(other => other !== names) })]),
       ...known.roots.map(name => [`${name} has no parents`, () => this.toggle("roots", name)]),
       ...known.leaves.map(name => [`${name} has no children`, () => this.toggle("leaves", name)]),
       ...known.weights.map(one => [`${one[0]} → ${one[1]} has the weight ${one[2]}`,
-        () => this.change({ ...known, weights: known.weights.filter(other => other !== one) })]),
+        () => this.changeShown(known, { weights: known.weights.filter(other => other !== one) })]),
       ...(known.max_parents ? [[`a variable has at most ${count(known.max_parents, "parent")}`,
-        () => this.change({ ...known, max_parents: null })]] : []),
+        () => this.changeShown(known, { max_parents: null })]] : []),
     ];
     return h("div", {}, h("h3", {}, "All statements"),
       items.length ? h("ul", { class: "notes", id: "statements" }, items.map(([text, remove], i) =>

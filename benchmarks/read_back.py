@@ -222,7 +222,7 @@ class Bnlearn:
             env={**os.environ, "LC_ALL": "C.UTF-8"},
         )
         if run.returncode:
-            raise RuntimeError(run.stderr.strip().splitlines()[-1])
+            raise RuntimeError(" ".join(run.stderr.removesuffix("Execution halted\n").split()))
         self.version = ""
         self._answers: dict[str, list[list[str]]] = {}
         for line in run.stdout.splitlines():

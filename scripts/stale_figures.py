@@ -69,6 +69,7 @@ MEASURES = {
     "prove_growth.py": ("exact", *SEARCH),
     "published.py": SEARCH,
     "quick_bootstrap.py": ("bootstrap", *SEARCH),
+    "read_back.py": ("io",),
     "scale_out.py": ("parallel", "outofcore", *SEARCH),
     "solve.py": ("problems",),
     "studio.py": ("studio",),

@@ -122,6 +122,27 @@ LINE = (
 )
 
 
+def test_the_exact_answer_can_be_forced(run, answer, monkeypatch):
+    arguments = ["asia", "bronc", "--given", "dysp=yes"]
+    expected = answer(*arguments)
+    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 0)
+    assert run("query", *arguments).out.splitlines()[0] == (
+        "approximate: likelihood weighting, 100,000 samples, standard error at most 0.002; the "
+        "exact answer would take about 1 minute with the elimination orders tried (smallest found: "
+        "0.0 billion operations); --exact computes it"
+    )
+    assert answer(*arguments)["approximation"]["is_in_memory"] is True
+    found = answer(*arguments, "--exact")
+    assert found["is_exact"]
+    assert found["log_probability"] == expected["log_probability"]
+    assert found["marginals"]["bronc"] == pytest.approx(expected["marginals"]["bronc"], rel=1e-12)
+    joint = answer(*arguments, "--joint", "--exact")
+    assert joint["is_exact"]
+    assert [row["probability"] for row in joint["joint"]] == pytest.approx(
+        list(expected["marginals"]["bronc"].values())
+    )
+
+
 def test_an_answer_that_is_not_exact_says_so(run, answer, monkeypatch):
     """The estimate of the library, with its standard errors, as text and as JSON."""
     arguments = ["asia", "bronc", "--given", "dysp=yes"]
@@ -146,6 +167,8 @@ def test_an_answer_that_is_not_exact_says_so(run, answer, monkeypatch):
         "samples": 100_000,
         "effective_sample_size": found.approximation.effective_sample_size,
         "smallest_order_bytes": found.approximation.smallest_order_bytes,
+        "smallest_order_operations": found.approximation.smallest_order_operations,
+        "is_in_memory": False,
     }
     assert answer(*arguments) == {
         "given": given,

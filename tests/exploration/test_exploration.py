@@ -2,9 +2,12 @@
 
 import json
 import math
+import warnings
 
+import numpy as np
 import pytest
 
+import coevo.memory
 from coevo.bundled import load_network
 from coevo.errors import NetworkError, ParameterError
 from coevo.exploration import Explorer, draw_page
@@ -67,6 +70,105 @@ def test_information_agrees_with_explain(asia):
     for (_, nats), one in zip(found, expected.next_observations, strict=True):
         assert nats == pytest.approx(one.information, rel=1e-5)
     assert answer["entropy"] == pytest.approx(expected.entropy, rel=1e-5)
+
+
+# -- networks that are too large
+
+
+TOO_LONG = (
+    "the exact answer would take about 1 minute with the elimination orders tried (smallest found: "
+    "0.0 billion operations)"
+)
+
+
+@pytest.fixture
+def forget_time(monkeypatch):
+    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 0)
+
+
+@pytest.fixture
+def forget_memory(monkeypatch):
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 200)
+
+
+@pytest.mark.parametrize("limit", ["forget_time", "forget_memory"])
+@pytest.mark.parametrize("given", [{}, {"xray": "yes", "smoke": {"yes": 3, "no": 1}}])
+def test_beliefs_are_estimated_if_exact_ones_are_out_of_reach(request, limit, given):
+    network = load_network("asia")
+    exact = Explorer(network).answer("beliefs", {"given": given})
+    request.getfixturevalue(limit)
+    with warnings.catch_warnings():  # the answer itself says it
+        warnings.simplefilter("error")
+        answer = Explorer(network).answer("beliefs", {"given": given})
+    json.dumps(answer, allow_nan=False)
+    rows = zip(answer["marginals"], exact["marginals"], answer["standard_errors"], strict=True)
+    for found, expected, errors in rows:
+        assert max(np.abs(np.subtract(found, expected)) - 4 * np.array(errors)) <= 1e-6
+    if given:
+        error = answer["log_probability_error"]
+        assert 0 < abs(answer["log_probability"] - exact["log_probability"]) < 4 * error
+        xray = sorted(v.name for v in network.variables).index("xray")
+        assert answer["marginals"][xray] == [1, 0]
+        assert answer["standard_errors"][xray] == [0, 0]
+
+
+def test_an_estimate_says_so(forget_time):
+    assert Explorer(load_network("asia")).answer("beliefs", {})["estimate"] == (
+        "These numbers are approximate: likelihood weighting, 100,000 samples, standard error at "
+        f"most 0.002; {TOO_LONG}."
+    )
+
+
+def test_evidence_can_make_an_answer_exact(monkeypatch):
+    """With its only parent observed, nothing is left to be summed out."""
+    network = load_network("asia")
+    given = {name: network.variable(name).states[1] for name in ("smoke", "either", "asia", "tub")}
+    given |= {"lung": "no", "bronc": "no", "xray": "no"}
+    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 10)
+    explorer = Explorer(network)
+    assert "estimate" in explorer.answer("beliefs", {})
+    answer = explorer.answer("beliefs", {"given": given})
+    assert "estimate" not in answer
+    assert answer["log_probability"] == pytest.approx(network.log_probability(given))
+
+
+def test_estimated_information_agrees_with_explain(forget_time):
+    for seed in range(4):
+        network = random_network(seed, 8)
+        given = random_evidence(network, seed, 0.2)
+        explorer = Explorer(network)
+        target = next(name for name in explorer.names if name not in given)
+        answer = explorer.answer("information", {"target": target, "given": given})
+        assert answer["estimate"] == (
+            "Estimated by likelihood weighting. Variables that seem to tell something by chance "
+            "are left out."
+        )
+        exact = network.explain(target, given, top=10)
+        expected = {one.name: one.information for one in exact.next_observations}
+        found = {explorer.names[row["variable"]]: row for row in answer["rows"]}
+        assert answer["entropy"] == pytest.approx(exact.entropy, abs=0.02)
+        assert set(found) <= set(expected)
+        for name, nats in expected.items():
+            if name in found:
+                error = found[name]["standard_error"]
+                assert abs(found[name]["nats"] - nats) < 4 * error + 1e-4
+            else:
+                assert nats < 0.01
+        assert list(found) == sorted(found, key=lambda name: -found[name]["nats"])
+        assert explorer.answer("information", {"target": target, "given": {target: "s0"}}) == {
+            "entropy": 0.0,
+            "rows": [],
+            "estimate": answer["estimate"],
+        }
+
+
+def test_the_most_probable_explanation_is_not_estimated(forget_time):
+    sentence = (
+        f"The most probable explanation is never estimated; {TOO_LONG}. Give more evidence, or use "
+        "coevo query --mpe."
+    )
+    explorer = Explorer(load_network("asia"))
+    assert refusal(ParameterError, explorer.answer, "explanation", {}) == sentence
 
 
 def test_paths_open_and_close(asia):

@@ -46,7 +46,7 @@ def is_dot(text):
 
 
 def is_in_brackets(text):
-    return bool(text) and not set("[]|:") & set(text) and is_encodable(text)
+    return bool(text) and not set("[]|:\0") & set(text) and is_encodable(text)
 
 
 CAN_HOLD = {

@@ -308,7 +308,12 @@ class TestModelString:
         assert refused("modelstring", text) == sentence
 
     @pytest.mark.parametrize(
-        ("name", "why"), [("a|b", "it has a bracket, a bar or a colon"), ("", "it is empty")]
+        ("name", "why"),
+        [
+            ("a|b", "it has a bracket, a bar or a colon"),
+            ("", "it is empty"),
+            ("a\0b", "it has a null character"),  # R has none in any text
+        ],
     )
     def test_names_that_it_cannot_hold(self, name, why):
         assert refusal(FormatError, format_model, DAG([name]), "modelstring") == (

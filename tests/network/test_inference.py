@@ -264,8 +264,8 @@ def test_what_must_be_exact_is_refused_if_the_structure_is_too_dense(monkeypatch
         partial(network.log_probability, given),
         network.most_probable_explanation,
         partial(network.explain, "r11c11"),
-        partial(inference.query, network, "r11c11", must_be_exact=True),
-        partial(inference.marginals, network, must_be_exact=True),
+        partial(inference.query, network, "r11c11", exact=True),
+        partial(inference.marginals, network, exact=True),
         partial(sample, network, 10, given=given),
         partial(network.predict, row, "r00c00"),
     ):

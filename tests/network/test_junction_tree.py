@@ -155,3 +155,14 @@ def test_a_tree_that_does_not_fit_into_memory_is_refused(monkeypatch):
         "machine has 0.0 GB. Use query or marginals of the network."
     )
     assert refusal(ParameterError, JunctionTree, load_network("andes")) == sentence
+
+
+def test_a_tree_that_takes_too_long_is_refused_if_asked_for(monkeypatch):
+    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 10**5)
+    sentence = (
+        "The junction tree of the best elimination order found takes 0.0 billion operations. Use "
+        "query or marginals of the network."
+    )
+    network = load_network("andes")
+    assert refusal(ParameterError, JunctionTree, network, is_limited=True) == sentence
+    assert JunctionTree(network).n_cells > 10**5 / 3

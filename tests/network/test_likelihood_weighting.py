@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from coevo.data import Variable
 from coevo.errors import CoevoWarning, ParameterError
 from coevo.network import Approximation, BayesianNetwork, Distribution
 from coevo.network.distribution import average_distributions, describe_approximation
+from coevo.network.inference import most_probable_explanation
 from coevo.network.likelihood_weighting import draw_weighted_sample
 from helpers.errors import refusal
 from helpers.random_networks import (
@@ -36,6 +38,16 @@ def forget_memory(monkeypatch):
 
     def forget(n_bytes=200):
         monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: n_bytes)
+
+    return forget
+
+
+@pytest.fixture
+def forget_time(monkeypatch):
+    """Return a function after which hardly an elimination is quick enough, but all fit."""
+
+    def forget(n_operations=0):
+        monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", n_operations)
 
     return forget
 
@@ -181,6 +193,141 @@ def test_named_targets_are_answered_one_by_one_before_they_are_estimated(monkeyp
         assert answer.probabilities == pytest.approx(expected[name].probabilities, rel=1e-9)
     with pytest.warns(CoevoWarning):
         assert not any(each.is_exact for each in network.marginals().values())
+
+
+# -- work instead of memory
+
+TOO_LONG = (
+    "the exact answer would take about 1 minute with the elimination orders tried (smallest found: "
+    "0.0 billion operations)"
+)
+LONG_LINE = (
+    "approximate: likelihood weighting, 100,000 samples, standard error at most 0.002; " + TOO_LONG
+)
+
+
+def test_an_answer_that_takes_too_long_is_estimated(forget_time):
+    network, given = load_network("asia"), {"smoke": "yes"}
+    exact, observed = network.query("dysp", given), {"dysp": "yes"}
+    exact_evidence = network.measure_evidence(observed)
+    exact_marginals = network.marginals(given=given)
+    forget_time()
+    with pytest.warns(CoevoWarning) as caught:
+        answer = network.query("dysp", given)
+    assert [str(each.message) for each in caught] == [
+        f"The answer is {LONG_LINE}. Pass exact=True to compute the exact answer."
+    ]
+    assert caught[0].filename == __file__
+    assert str(answer).splitlines()[-1] == LONG_LINE
+    assert answer.approximation.is_in_memory
+    assert (np.abs(answer.probabilities - exact.probabilities) < 4 * answer.standard_errors).all()
+    with pytest.warns(CoevoWarning):
+        found = network.marginals(["dysp"], given)["dysp"]
+    assert found == answer
+    estimate = network.measure_evidence(observed)
+    assert not estimate.is_exact
+    assert (
+        abs(estimate.log_probability - exact_evidence.log_probability) < 4 * estimate.standard_error
+    )
+    with warnings.catch_warnings():  # nobody needs to wait for a clock: it is the same elimination
+        warnings.simplefilter("error")
+        assert network.query("dysp", given, exact=True) == exact
+        assert network.marginals(given=given, exact=True) == exact_marginals
+        one = network.marginals(["dysp"], given, exact=True)["dysp"]
+        assert one.probabilities == pytest.approx(exact.probabilities, rel=1e-12)
+        assert network.measure_evidence(observed, exact=True) == exact_evidence
+        averaged = AveragedNetwork([(0.5, network), (0.5, network)])
+        assert averaged.query("dysp", given, exact=True).is_exact
+        assert averaged.marginals("dysp", given, exact=True)["dysp"].is_exact
+        assert averaged.measure_evidence(observed, exact=True).is_exact
+    # What is never estimated takes as long as it takes.
+    assert network.log_probability(observed) == exact_evidence.log_probability
+    assert network.explain("dysp", given).posterior["yes"] == pytest.approx(exact["yes"])
+
+
+def test_the_number_of_operations_decides(forget_time):
+    """A chain of three states has five cliques of 9 cells and one of 3; three more for a target."""
+    names = [f"v{i}" for i in range(6)]
+    tables = {name: np.full((3, 3) if name != "v0" else (1, 3), 1 / 3) for name in names}
+    network = BayesianNetwork(
+        [Variable(name, ("a", "b", "c")) for name in names],
+        dict(zip(names[1:], ([name] for name in names), strict=False)),
+        tables,
+    )
+    one, every = 5 * 9 + 3 + 3 * 3, 4 * (5 * 9 + 3)
+    forget_time(one)
+    assert network.query("v5").is_exact
+    assert network.marginals(["v5"])["v5"].is_exact
+    forget_time(one - 1)
+    with pytest.warns(CoevoWarning):
+        answer = network.query("v5")
+    assert answer.approximation.smallest_order_operations == one
+    assert not answer.is_exact
+    forget_time(every)
+    assert all(each.is_exact for each in network.marginals().values())
+    forget_time(every - 1)
+    with pytest.warns(CoevoWarning):
+        assert not any(each.is_exact for each in network.marginals().values())
+
+
+def test_few_named_targets_are_answered_one_by_one_if_that_is_quicker(forget_time):
+    """An elimination whose last variable is the target keeps one small table."""
+    network = grid_network(6)
+    expected = network.marginals(["r05c05"])
+    forget_time()
+    with pytest.warns(CoevoWarning):
+        single = network.query("r05c05").approximation.smallest_order_operations
+    forget_time(single)
+    found = network.marginals(["r05c05"])["r05c05"]
+    assert found.is_exact
+    assert found.probabilities == pytest.approx(expected["r05c05"].probabilities, rel=1e-12)
+
+
+def test_memory_is_the_reason_if_both_are_short(forget_memory, forget_time):
+    forget_memory()
+    forget_time()
+    with pytest.warns(CoevoWarning) as caught:
+        answer = load_network("asia").query("dysp", {"smoke": "yes"})
+    assert [str(each.message) for each in caught] == [f"The answer is {LINE}."]
+    assert not answer.approximation.is_in_memory
+
+
+@pytest.mark.parametrize("method", ["query", "marginals", "measure_evidence"])
+def test_exact_is_a_bool(method):
+    given = {"given": {"smoke": "yes"}}
+    arguments = given if method == "measure_evidence" else {"targets": "lung", **given}
+    sentence = f"'exact' of {method} must be a bool; got 'yes'."
+    ask = getattr(load_network("asia"), method)
+    assert refusal(ParameterError, ask, exact="yes", **arguments) == sentence
+
+
+def test_evidence_that_is_too_improbable_can_be_computed_exactly(forget_time):
+    variables = [Variable(name, ("yes", "no")) for name in "ab"]
+    tables = {"a": [1e-5, 1 - 1e-5], "b": [[1, 0], [0, 1]]}
+    network = BayesianNetwork(variables, {"b": ["a"]}, tables)
+    forget_time()
+    sentence = (
+        "The evidence is too improbable for likelihood weighting: the effective size of 100,000 "
+        f"samples is 0.0, and 100 are needed; {TOO_LONG}. Leave out the least probable findings, "
+        "or compute the exact answer with exact=True (--exact)."
+    )
+    assert refusal(ParameterError, network.query, "a", {"b": "yes"}) == sentence
+    assert network.query("a", {"b": "yes"}, exact=True)["yes"] == 1
+
+
+def test_a_page_does_not_wait_for_the_most_probable_explanation(forget_time):
+    network = load_network("asia")
+    forget_time()
+    sentence = (
+        f"The most probable explanation is never estimated; {TOO_LONG}. Give more evidence, or use "
+        "coevo query --mpe."
+    )
+    ask = partial(most_probable_explanation, network, is_limited=True)
+    assert refusal(ParameterError, ask) == sentence
+    assert network.most_probable_explanation().states["smoke"] == "no"
+
+
+# -- improbable evidence and large answers
 
 
 def test_improbable_evidence_is_refused(forget_memory):

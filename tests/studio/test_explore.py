@@ -1,6 +1,7 @@
 """The view Explore: its requests, and a person who clicks on evidence."""
 
 import json
+import re
 from itertools import pairwise
 
 import pytest
@@ -199,6 +200,30 @@ def test_an_answer_keeps_weights_that_are_typed(asia):
     wait_for_answer(asia, lambda: asia.locator(".soft-evidence button").click())
     expect(asia.locator(".findings li")).to_contain_text(["xray = yes", "smoke: yes 3, no 4"])
     expect(asia.locator(".node.soft-observed")).to_have_count(1)
+
+
+def test_estimates_are_shown_with_their_errors(open_tab, monkeypatch):
+    """The server runs in this process, so that its limit can be lowered."""
+    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 0)
+    tab = open_tab("/explore/bundled:earthquake")
+    tab.wait_for_selector(".stage[data-answered]")
+    assert tab.inner_text("aside .estimate").startswith(
+        "These numbers are approximate: likelihood weighting, 100,000 samples"
+    )
+    click_state(tab, "JohnCalls", "True")
+    assert re.fullmatch(
+        r"P\(evidence\) = 0\.\d+ \u00b1 [\d.]+ % of it", tab.inner_text(".p-evidence")
+    )
+    tab.locator('.node[aria-label^="Alarm"] .label').click()
+    shown = tab.locator(".states small").first.inner_text()
+    assert re.fullmatch(r"[\d.]+ % \u00b1 [\d.]+ %", shown)
+    tab.get_by_role("button", name="Rank the other variables").click()
+    tab.wait_for_selector(".told li")
+    assert "Estimated by likelihood weighting." in tab.inner_text("aside")
+    tab.allowed.append("Failed to load resource: the server responded with a status of 400")
+    tab.get_by_role("button", name="Most probable explanation").click()
+    tab.wait_for_selector(".note.error")
+    assert "is never estimated" in tab.inner_text(".note.error")
 
 
 def test_impossible_evidence_is_taken_back(asia):

@@ -67,20 +67,28 @@ class AveragedNetwork:
         return self.networks[0][1].variable(name)
 
     @check_keywords()
-    def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
+    def query(
+        self, targets: str | Iterable[str], given: Evidence | None = None, *, exact: bool = False
+    ) -> Distribution:
         """Return the mean of the distributions of one or more variables, given evidence."""
         wanted = targets if isinstance(targets, str) else tuple(targets)
         return average_distributions(
-            [(weight, one.query(wanted, given)) for weight, one in self.networks]
+            [(weight, one.query(wanted, given, exact=exact)) for weight, one in self.networks]
         )
 
     @check_keywords()
     def marginals(
-        self, targets: str | Iterable[str] | None = None, given: Evidence | None = None
+        self,
+        targets: str | Iterable[str] | None = None,
+        given: Evidence | None = None,
+        *,
+        exact: bool = False,
     ) -> dict[str, Distribution]:
         """Return the mean distribution of each target; of all variables without evidence."""
         wanted = targets if targets is None or isinstance(targets, str) else tuple(targets)
-        answers = [(weight, one.marginals(wanted, given)) for weight, one in self.networks]
+        answers = [
+            (weight, one.marginals(wanted, given, exact=exact)) for weight, one in self.networks
+        ]
         return {
             name: average_distributions([(weight, answer[name]) for weight, answer in answers])
             for name in answers[0][1]
@@ -91,9 +99,13 @@ class AveragedNetwork:
         total = math.fsum(w * math.exp(one.log_probability(given)) for w, one in self.networks)
         return math.log(total) if total > 0 else -math.inf
 
-    def measure_evidence(self, given: Evidence | None = None) -> EvidenceProbability:
+    def measure_evidence(
+        self, given: Evidence | None = None, *, exact: bool = False
+    ) -> EvidenceProbability:
         """Return `log_probability` and its standard error, as `BayesianNetwork` does."""
-        found = [(weight, one.measure_evidence(given)) for weight, one in self.networks]
+        found = [
+            (weight, one.measure_evidence(given, exact=exact)) for weight, one in self.networks
+        ]
         shares = [weight * math.exp(each.log_probability) for weight, each in found]
         total = math.fsum(shares)
         if total == 0:

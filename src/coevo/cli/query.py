@@ -37,6 +37,12 @@ ShownStates = Mapping[str, Mapping[str, str]]  # by variable: the text of each s
     help="Print the most probable explanation: the jointly most probable states of all variables "
     "that are not given.",
 )
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Compute exact answers, however long they take (default: estimate those that would take "
+    "more than about a minute).",
+)
 @format_option
 def command(
     model: str,
@@ -45,6 +51,7 @@ def command(
     soft: tuple[str, ...],
     joint: bool,
     mpe: bool,
+    exact: bool,
     output_format: str,
 ) -> None:
     """Compute probabilities of variables, given evidence.
@@ -52,8 +59,8 @@ def command(
     MODEL is a network: a file, the folder of a run or the name of a bundled network. If it is the
     folder of a posterior, answers are averaged over its networks. Prints the distribution of each
     TARGET. Without a TARGET, prints the distribution of every variable that
-    is not given. Inference is exact. If no way is found to fit the tables into memory, the answer
-    is an estimate, and its first line says so.
+    is not given. Inference is exact. If no way is found to fit the tables into memory, or to
+    compute them in about a minute, the answer is an estimate, and its first line says so.
 
     \b
     coevo query earthquake Burglary --given JohnCalls=True,MaryCalls=True
@@ -79,7 +86,7 @@ def command(
         names, evidence = read_names(network, targets), read_given(network, given, soft)
         if not mpe:
             answer, line = (_compute_joint if joint else _compute_marginals)(
-                network, names, evidence
+                network, names, evidence, exact
             )
         elif isinstance(network, BayesianNetwork):
             answer, line = _explain(network, evidence), ""
@@ -88,7 +95,7 @@ def command(
                 f"'--mpe' needs one network, and {model!r} averages over many. Ask the network of "
                 "its run."
             )
-        measured = network.measure_evidence(evidence)
+        measured = network.measure_evidence(evidence, exact=exact)
     log_probability = measured.log_probability
     probability = math.exp(log_probability)
     if output_format == "json":
@@ -106,17 +113,18 @@ def command(
         title = f"evidence, with probability {probability:.6g} ({logarithm})"
         blocks.insert(0, _format_block(title, _format_states(evidence, shown)))
     if line:
-        blocks.insert(0, line)
+        is_in_memory = answer["approximation"]["is_in_memory"]
+        blocks.insert(0, line + ("; --exact computes it" if is_in_memory else ""))
     click.echo("\n\n".join(blocks))
 
 
 def _compute_marginals(
-    network: Answering, names: list[str], given: dict[str, Any]
+    network: Answering, names: list[str], given: dict[str, Any], exact: bool
 ) -> tuple[dict[str, Any], str]:
     """Return the distribution of each target, or of all variables; and how it is approximate."""
     from coevo.network.distribution import describe_approximation
 
-    marginals = network.marginals(names or None, given)
+    marginals = network.marginals(names or None, given, exact=exact)
     answer: dict[str, Any] = {
         **_describe_quality(marginals.values()),
         "marginals": {name: marginal.to_dict() for name, marginal in marginals.items()},
@@ -130,12 +138,12 @@ def _compute_marginals(
 
 
 def _compute_joint(
-    network: Answering, names: list[str], given: dict[str, Any]
+    network: Answering, names: list[str], given: dict[str, Any], exact: bool
 ) -> tuple[dict[str, Any], str]:
     """Return the joint distribution of the targets; and how it is approximate."""
     from coevo.network.distribution import describe_approximation
 
-    distribution = network.query(names, given)
+    distribution = network.query(names, given, exact=exact)
     states = product(*(variable.states for variable in distribution.variables))
     rows = [
         {"states": list(row), "probability": value}
@@ -160,6 +168,8 @@ def _describe_quality(answers: Collection[Distribution]) -> dict[str, Any]:
             "samples": min(each.n_samples for each in found),
             "effective_sample_size": min(each.effective_sample_size for each in found),
             "smallest_order_bytes": max(each.smallest_order_bytes for each in found),
+            "smallest_order_operations": max(each.smallest_order_operations for each in found),
+            "is_in_memory": all(each.is_in_memory for each in found),
         },
     }
 

@@ -1,6 +1,8 @@
 """Answers to questions about a network, as plain values for a page.
 
 Questions come from a browser or a notebook, so their content is validated like that of any caller.
+Where exact answers would take too much memory or time, probabilities are estimated, and the answer
+has their standard errors and a sentence that says so.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from coevo.checks import is_choice
 from coevo.errors import NetworkError, ParameterError, bad_choice
 from coevo.graph.active_paths import find_active_paths
 from coevo.network import BayesianNetwork, JunctionTree
+from coevo.network.distribution import describe_approximation
+from coevo.network.estimated_beliefs import BeliefEstimator
 from coevo.network.evidence import encode_evidence, encode_state
 from coevo.network.explain import split_evidence
 from coevo.network.inference import most_probable_explanation
@@ -23,13 +27,17 @@ __all__ = ["QUESTIONS", "Explorer"]
 
 DIGITS = 6  # significant digits of a probability
 MOST_PATHS = 5
+ESTIMATED = (
+    "Estimated by likelihood weighting. Variables that seem to tell something by chance are left "
+    "out."
+)
 
 Body = Mapping[str, Any]
 Answer = dict[str, Any]
 
 
 class Explorer:
-    """A network and its junction tree, which answers questions about it.
+    """A network and its junction tree, if it is not too large, which answers questions about it.
 
     Parameters
     ----------
@@ -56,9 +64,15 @@ class Explorer:
         self._parent_counts = parent_counts or {}
 
     @cached_property
-    def tree(self) -> JunctionTree:
-        """The junction tree, which keeps its messages between questions."""
-        return JunctionTree(self.network)
+    def tree(self) -> JunctionTree | BeliefEstimator:
+        """The junction tree, which keeps its messages between questions.
+
+        A network that is too large for one has an estimator, which answers the same questions.
+        """
+        try:
+            return JunctionTree(self.network, is_limited=True)
+        except ParameterError:  # its only reason is the size
+            return BeliefEstimator(self.network)
 
     def answer(self, question: str, body: Body) -> Answer:
         """Return the answer to a question of `QUESTIONS`; variables are numbered by name."""
@@ -77,16 +91,23 @@ class Explorer:
             beliefs = self.tree.compute_beliefs(given)
         except NetworkError as error:
             return {"impossible": str(error)}
-        marginals = [
-            [_round(p) for p in beliefs.marginals[name].probabilities.tolist()]
-            for name in self.names
-        ]
-        return {"marginals": marginals, "log_probability": beliefs.log_probability}
+        found = [beliefs.marginals[name] for name in self.names]
+        answer: Answer = {
+            "marginals": [[_round(p) for p in each.probabilities.tolist()] for each in found],
+            "log_probability": beliefs.log_probability,
+        }
+        if not all(each.is_exact for each in found):
+            answer["standard_errors"] = [
+                [_round(error) for error in each.standard_errors.tolist()] for each in found
+            ]
+            answer["log_probability_error"] = beliefs.log_probability_error
+            answer["estimate"] = f"These numbers are {describe_approximation(found)}."
+        return answer
 
     def tell_explanation(self, body: Body) -> Answer:
         """Return the jointly most probable state of each variable."""
         given = _get_given(body)
-        found = most_probable_explanation(self.network, given)
+        found = most_probable_explanation(self.network, given, is_limited=True)
         states = [
             encode_state(self.network.variable(name), found.states.get(name, given.get(name)))
             for name in self.names
@@ -100,8 +121,19 @@ class Explorer:
 
     def tell_information(self, body: Body) -> Answer:
         """Return what each unobserved variable would tell about a target, in nats."""
-        target = self._get_name(body, "target")
-        told = self.tree.measure_information(target, _get_given(body))
+        target, given = self._get_name(body, "target"), _get_given(body)
+        if isinstance(self.tree, BeliefEstimator):
+            estimated = self.tree.measure_information(target, given)
+            rows = [
+                {
+                    "variable": self._number[name],
+                    "nats": _round(nats),
+                    "standard_error": _round(estimated.standard_errors[name]),
+                }
+                for name, nats in estimated.information.items()
+            ]
+            return {"entropy": _round(estimated.entropy), "rows": rows, "estimate": ESTIMATED}
+        told = self.tree.measure_information(target, given)
         entropy = told.pop(target, 0.0)
         rows = [
             {"variable": self._number[name], "nats": _round(nats)}

@@ -1,7 +1,8 @@
 """The model string of R's bnlearn: ``[A][B|A][C|A:B]``.
 
 A pair of brackets holds a variable and, after a bar, its parents, separated by colons. The
-format has no quotes, so it cannot hold names with any of these four characters. The reader
+format has no quotes, so it cannot hold names with any of these four characters. Nor can it hold a
+null character, which R has in no text; our reader accepts one, as 0.2.0 wrote it. The reader
 ignores white space and line ends between the brackets; inside them they belong to the name.
 """
 
@@ -68,7 +69,7 @@ def _parse_parents(
 def format_modelstring(model: Model) -> str:
     r"""Return the structure of a model as a model string, parents sorted by name.
 
-    Raises `FormatError` when a name has a bracket, a bar or a colon, or is empty.
+    Raises `FormatError` when a name has a bracket, a bar, a colon or a null character, or is empty.
 
     >>> format_modelstring(DAG(["rain", "wet"], [("rain", "wet")]))
     '[rain][wet|rain]\n'
@@ -81,6 +82,8 @@ def format_modelstring(model: Model) -> str:
         if not name or _SPECIAL.search(name):
             reason = "it has a bracket, a bar or a colon" if name else "it is empty"
             raise make_name_error(name, LABEL, reason)
+        if "\0" in name:
+            raise make_name_error(name, LABEL, "it has a null character")
     items = []
     for name in dag.nodes:
         parents = ":".join(dag.parents(name))

@@ -178,13 +178,17 @@ class BayesianNetwork:
         return joint
 
     @check_keywords()
-    def query(self, targets: str | Iterable[str], given: Evidence | None = None) -> Distribution:
+    def query(
+        self, targets: str | Iterable[str], given: Evidence | None = None, *, exact: bool = False
+    ) -> Distribution:
         """Return the joint distribution of one or several variables, given evidence.
 
-        The answer is exact, unless no elimination order is found whose tables fit into memory.
-        Then likelihood weighting estimates it, a `CoevoWarning` says so, `is_exact` of the answer
-        is False, and `standard_errors` has the error of each probability. Evidence that is too
-        improbable for an estimate raises `ParameterError`, impossible evidence `NetworkError`.
+        The answer is exact, unless no elimination order is found whose tables fit into memory and
+        take about a minute of work at most. Then likelihood weighting estimates it, a
+        `CoevoWarning` says so, `is_exact` of the answer is False, and `standard_errors` has the
+        error of each probability. With ``exact=True`` the exact answer is computed, however long it
+        takes; one that does not fit into memory raises `ParameterError`. So does evidence that is
+        too improbable for an estimate. Impossible evidence raises `NetworkError`.
 
         Evidence (`given`) is a mapping of variable to its state, or to a number, which falls into
         its bin. Soft evidence is a mapping of variable to weights of its states,
@@ -210,11 +214,15 @@ class BayesianNetwork:
         """
         from coevo.network.inference import query
 
-        return query(self, targets, given)
+        return query(self, targets, given, exact)
 
     @check_keywords()
     def marginals(
-        self, targets: str | Iterable[str] | None = None, given: Evidence | None = None
+        self,
+        targets: str | Iterable[str] | None = None,
+        given: Evidence | None = None,
+        *,
+        exact: bool = False,
     ) -> dict[str, Distribution]:
         """Return the marginal distribution of each target, given evidence.
 
@@ -228,7 +236,7 @@ class BayesianNetwork:
         """
         from coevo.network.inference import marginals
 
-        return marginals(self, targets, given)
+        return marginals(self, targets, given, exact)
 
     def log_probability(self, given: Evidence | None = None) -> float:
         """Return the natural logarithm of the probability of the evidence (``-inf`` for 0).
@@ -244,10 +252,12 @@ class BayesianNetwork:
 
         return log_probability(self, given)
 
-    def measure_evidence(self, given: Evidence | None = None) -> EvidenceProbability:
+    def measure_evidence(
+        self, given: Evidence | None = None, *, exact: bool = False
+    ) -> EvidenceProbability:
         """Return `log_probability` and its standard error, which is 0 if it is exact.
 
-        It is estimated only if no elimination order is found whose tables fit into memory.
+        It is exact or estimated as for `query`.
 
         >>> from coevo.bundled import load_network
         >>> found = load_network("earthquake").measure_evidence({"Earthquake": "True"})
@@ -256,7 +266,7 @@ class BayesianNetwork:
         """
         from coevo.network.inference import measure_evidence
 
-        return measure_evidence(self, given)
+        return measure_evidence(self, given, exact)
 
     @check_keywords()
     def most_probable_explanation(self, given: Evidence | None = None) -> Explanation:

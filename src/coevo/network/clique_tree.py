@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.errors import ParameterError
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination import broadcast_shape, count_bytes
+from coevo.network.elimination import Cost, broadcast_shape, count_bytes
 from coevo.network.elimination_order import EliminationStep, find_steps
 
 __all__ = ["CliqueTree", "make_clique_tree"]
@@ -54,8 +55,11 @@ class CliqueTree:
         return order, above
 
 
-def make_clique_tree(network: BayesianNetwork) -> CliqueTree:
-    """Return the cliques of a network. Raise `ParameterError` if they do not fit into memory."""
+def make_clique_tree(network: BayesianNetwork, is_limited: bool = False) -> CliqueTree:
+    """Return the cliques of a network. Raise `ParameterError` if they do not fit into memory.
+
+    If it `is_limited`, refuse also a tree whose messages take more than about a minute of work.
+    """
     arity = {v.name: v.arity for v in network.variables if v.arity > 1}
     scopes = {
         name: [n for n in (*network.parents(name), name) if n in arity]
@@ -64,13 +68,15 @@ def make_clique_tree(network: BayesianNetwork) -> CliqueTree:
     order = network.dag.topological_order
     steps = find_steps([scope for scope in scopes.values() if scope], arity, (), order)
     cliques, above, clique_of = _merge_cliques(steps)
-    # The product of the tables, the same restricted, and one more product.
+    # The product of the tables, the same restricted, and one more product. A cell also takes about
+    # as long as three of an elimination.
     n_cells = 3 * sum(math.prod(arity[n] for n in clique) for clique in cliques)
-    check_memory(
-        count_bytes(n_cells),
-        "The junction tree of the best elimination order found",
-        "Use query or marginals of the network.",
-    )
+    cost = Cost(count_bytes(n_cells), n_cells)
+    what = "The junction tree of the best elimination order found"
+    way_out = "Use query or marginals of the network."
+    check_memory(cost.n_bytes, what, way_out)
+    if is_limited and not cost.is_feasible:
+        raise ParameterError(f"{what} takes {n_cells / 1e9:,.1f} billion operations. {way_out}")
     neighbours: list[list[int]] = [[] for _ in cliques]
     separators: dict[Edge, Names] = {}
     for i, j in above.items():

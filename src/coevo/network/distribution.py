@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError, format_count
+from coevo.network.elimination import OPERATIONS_PER_MINUTE, Cost
 from coevo.network.evidence import encode_state
 
 __all__ = [
@@ -44,12 +45,19 @@ class Approximation:
     smallest_order_bytes : int
         Memory in bytes for exact inference with the best of the elimination orders that were tried.
         There may be a smaller order.
+    smallest_order_operations : int
+        Work of that order: the number of cells of all tables that it computes.
+    is_in_memory : bool
+        Whether that memory is there. Then the work is the reason for the estimate, and
+        ``exact=True`` computes the exact answer.
     """
 
     standard_errors: NDArray[np.float64]
     n_samples: int
     effective_sample_size: float
     smallest_order_bytes: int
+    smallest_order_operations: int = 0
+    is_in_memory: bool = False
 
     def __post_init__(self) -> None:
         self.standard_errors.flags.writeable = False
@@ -212,22 +220,36 @@ answer was not feasible with the elimination orders tried (smallest found: 114.6
     if not found:
         return ""
     largest = max(float(each.standard_errors.max()) for each in found)
-    n_bytes = max(each.smallest_order_bytes for each in found)
+    cost = Cost(
+        max(each.smallest_order_bytes for each in found),
+        max(each.smallest_order_operations for each in found),
+    )
+    is_in_memory = all(each.is_in_memory for each in found)
     return (
         f"approximate: likelihood weighting, {min(each.n_samples for each in found):,} samples, "
-        f"standard error at most {_round_up(largest)}; {describe_infeasible(n_bytes)}"
+        f"standard error at most {_round_up(largest)}; {describe_infeasible(cost, is_in_memory)}"
     )
 
 
-def describe_infeasible(n_bytes: int) -> str:
+def describe_infeasible(cost: Cost, is_in_memory: bool) -> str:
     """Return why an answer is not exact. It must not say what the exact answer needs.
 
-    The best order of the rules that were tried needs `n_bytes`. Nobody proved that it is the best
+    `cost` is that of the best order of the rules that were tried. Nobody proved that it is the best
     of all orders.
+
+    >>> describe_infeasible(Cost(10**9, 10**11), is_in_memory=True)
+    'the exact answer would take about 23 minutes with the elimination orders tried (smallest \
+found: 100.0 billion operations)'
     """
+    if not is_in_memory:
+        return (
+            "the exact answer was not feasible with the elimination orders tried (smallest found: "
+            f"{cost.n_bytes / 1e9:,.1f} GB)"
+        )
+    minutes = format_count(max(1, round(cost.n_operations / OPERATIONS_PER_MINUTE)), "minute")
     return (
-        "the exact answer was not feasible with the elimination orders tried (smallest found: "
-        f"{n_bytes / 1e9:,.1f} GB)"
+        f"the exact answer would take about {minutes} with the elimination orders tried "
+        f"(smallest found: {cost.n_operations / 1e9:,.1f} billion operations)"
     )
 
 
@@ -257,5 +279,7 @@ def average_distributions(answers: Sequence[tuple[float, Distribution]]) -> Dist
             min(each.n_samples for each in found),
             min(each.effective_sample_size for each in found),
             max(each.smallest_order_bytes for each in found),
+            max(each.smallest_order_operations for each in found),
+            all(each.is_in_memory for each in found),
         ),
     )

@@ -102,7 +102,7 @@ class _Reader:
 
     def query(self, given: Given) -> Probabilities:
         """Return the distribution of the target."""
-        return query(self._network, self._target.name, given, must_be_exact=True).probabilities
+        return query(self._network, self._target.name, given, exact=True).probabilities
 
     def measure_finding(
         self, name: str, given: Given, prior: Probabilities, posterior: Probabilities, code: int
@@ -164,7 +164,7 @@ class _Reader:
             if share == 0:
                 continue
             fixed = {**given, target.name: target.states[number]}
-            found_marginals = marginals(self._network, names, fixed, must_be_exact=True)
+            found_marginals = marginals(self._network, names, fixed, exact=True)
             for name, found in found_marginals.items():
                 rows[name].append(share * found.probabilities)
         place = int(np.count_nonzero(posterior[:code]))

@@ -1,24 +1,25 @@
 """Inference: probabilities of variables given evidence.
 
 Each function validates the query, drops the variables that cannot affect it, and runs
-`Elimination`. Where the tables of the best elimination order found do not fit into memory,
-distributions are estimated by likelihood weighting, and say so; everything else is refused. The
-functions implement the methods of `BayesianNetwork` with the same names,
-which document them.
+`Elimination`. Where the tables of the best elimination order found do not fit into memory, or take
+more than about a minute of work, distributions are estimated by likelihood weighting, and say so.
+Everything else is computed, however long it takes, or refused if it does not fit into memory. The
+functions implement the methods of `BayesianNetwork` with the same names, which document them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import ParameterError, format_count, warn_caller
-from coevo.memory import check_memory, fits_into_memory
+from coevo.checks import is_bool
+from coevo.errors import ParameterError, bad_parameter, format_count, warn_caller
+from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.distribution import (
     Approximation,
@@ -28,6 +29,7 @@ from coevo.network.distribution import (
 )
 from coevo.network.elimination import (
     Conditionals,
+    Cost,
     Elimination,
     broadcast_shape,
     check_elimination,
@@ -46,7 +48,9 @@ from coevo.network.likelihood_weighting import (
 __all__ = [
     "EvidenceProbability",
     "Explanation",
+    "compute_marginals",
     "condition",
+    "draw_checked_sample",
     "log_probability",
     "marginals",
     "measure_evidence",
@@ -79,9 +83,10 @@ def query(
     network: BayesianNetwork,
     targets: str | Iterable[str],
     given: Evidence | None = None,
-    must_be_exact: bool = False,
+    exact: bool = False,
 ) -> Distribution:
     """Return the joint distribution of the targets, given evidence."""
+    _check_exact(exact, "query")
     network, evidence = enter_evidence(network, given, "query")
     names = check_targets(network, targets, evidence, "query")
     n_cells = math.prod(network.variable(name).arity for name in names)
@@ -89,19 +94,31 @@ def query(
     way_out = "Ask for fewer variables at once."
     check_memory(count_bytes(n_cells), f"The {what}", way_out)  # the answer itself
     elimination, free = _prepare_query(network, evidence, names)
-    n_bytes = elimination.count_bytes(free) + count_bytes(2 * n_cells)  # and once more, transposed
-    if _is_feasible(n_bytes, must_be_exact):
+    cost = elimination.measure_cost(free)
+    n_bytes = cost.n_bytes + count_bytes(2 * n_cells)  # and once more, transposed
+    cost = cost._replace(n_bytes=n_bytes)
+    if _is_feasible(cost, exact):
         return _query_exactly(network, evidence, names, elimination)
     # Sums of weights and of squares, also those of a block; probabilities and errors.
     check_memory(count_bytes(6 * n_cells), f"An estimate of the {what}", way_out)
-    return _estimate(network, evidence, [names], n_bytes)[0]
+    answers = _estimate(network, evidence, [names], cost)
+    _warn_of_estimates(answers)
+    return answers[0]
 
 
-def _is_feasible(n_bytes: int, must_be_exact: bool) -> bool:
-    """Return whether an elimination fits into memory; raise `ParameterError` if it must."""
-    if must_be_exact:
-        check_elimination(n_bytes)
-    return must_be_exact or fits_into_memory(n_bytes)
+def _check_exact(exact: bool, owner: str) -> None:
+    if not is_bool(exact):
+        raise bad_parameter("exact", owner, "a bool", exact)
+
+
+def _is_feasible(cost: Cost, exact: bool) -> bool:
+    """Return whether an elimination is feasible; if it must be, raise `ParameterError` if not.
+
+    An answer that must be exact may take as long as it takes.
+    """
+    if exact:
+        check_elimination(cost.n_bytes)
+    return exact or cost.is_feasible
 
 
 def _prepare_query(
@@ -114,16 +131,20 @@ def _prepare_query(
 
 
 def _prepare_queries(
-    network: BayesianNetwork, evidence: Mapping[str, int], names: Iterable[str]
-) -> tuple[dict[str, Elimination], int]:
-    """Return the elimination of each target, up to one that does not fit, and the most bytes."""
-    found, most_bytes = dict[str, Elimination](), 0
+    network: BayesianNetwork, evidence: Mapping[str, int], names: Iterable[str], limit: Cost
+) -> tuple[dict[str, Elimination], Cost]:
+    """Return the elimination of each target, and the cost of all.
+
+    Stop at one that does not fit into memory, or where the total is not below `limit`.
+    """
+    found, total = dict[str, Elimination](), Cost(0, 0)
     for name in names:
         found[name], free = _prepare_query(network, evidence, [name])
-        most_bytes = max(most_bytes, found[name].count_bytes(free))
-        if not fits_into_memory(most_bytes):
+        cost = found[name].measure_cost(free)
+        total = Cost(max(total.n_bytes, cost.n_bytes), total.n_operations + cost.n_operations)
+        if not total.is_in_memory or total.rank >= limit.rank:
             break
-    return found, most_bytes
+    return found, total
 
 
 def _query_exactly(
@@ -150,9 +171,22 @@ def marginals(
     network: BayesianNetwork,
     targets: str | Iterable[str] | None = None,
     given: Evidence | None = None,
-    must_be_exact: bool = False,
+    exact: bool = False,
 ) -> dict[str, Distribution]:
     """Return the marginal distribution of each target, all from one elimination."""
+    _check_exact(exact, "marginals")
+    answers = compute_marginals(network, targets, given, exact)
+    _warn_of_estimates(answers.values())
+    return answers
+
+
+def compute_marginals(
+    network: BayesianNetwork,
+    targets: str | Iterable[str] | None = None,
+    given: Evidence | None = None,
+    exact: bool = False,
+) -> dict[str, Distribution]:
+    """Do as `marginals`, without a warning: for callers that tell about estimates themselves."""
     all_names = [variable.name for variable in network.variables]
     network, evidence = enter_evidence(network, given, "marginals")
     if targets is None:
@@ -162,25 +196,26 @@ def marginals(
     elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}))
     steps = {step.variable: step for step in elimination.steps}
     keep = _find_message_path(steps, names)
-    n_bytes = elimination.count_bytes(keep)
-    if _is_feasible(n_bytes, must_be_exact):
+    cost = elimination.measure_cost(keep)
+    # One elimination for each target keeps no tables, so it needs less memory, and less time if the
+    # targets are few. It is worth it for targets that were named.
+    if targets is not None and not cost.is_feasible:
+        singles, singles_cost = _prepare_queries(network, evidence, names, cost)
+        if singles_cost.rank < cost.rank:
+            cost = singles_cost
+            if _is_feasible(cost, exact):
+                return {
+                    name: _query_exactly(network, evidence, [name], single)
+                    for name, single in singles.items()
+                }
+    if _is_feasible(cost, exact):
         conditionals = _sum_out_checked(network, evidence, elimination, keep)
         beliefs = _compute_beliefs(elimination.steps, conditionals, names)
         return {
             name: Distribution((network.variable(name),), beliefs.get(name, np.ones(1)))
             for name in names
         }
-    # One elimination for each target keeps no tables, so it needs less memory, but more time. It is
-    # worth it for targets that were named.
-    if targets is not None:
-        singles, most_bytes = _prepare_queries(network, evidence, names)
-        if fits_into_memory(most_bytes):
-            return {
-                name: _query_exactly(network, evidence, [name], single)
-                for name, single in singles.items()
-            }
-        n_bytes = min(n_bytes, most_bytes)
-    answers = _estimate(network, evidence, [[name] for name in names], n_bytes)
+    answers = _estimate(network, evidence, [[name] for name in names], cost)
     return dict(zip(names, answers, strict=True))
 
 
@@ -188,41 +223,55 @@ def _estimate(
     network: BayesianNetwork,
     evidence: Mapping[str, int],
     groups: Sequence[Sequence[str]],
-    n_bytes: int,
+    cost: Cost,
 ) -> list[Distribution]:
-    """Return the joint distribution of each group of targets by likelihood weighting, and warn.
+    """Return the joint distribution of each group of targets by likelihood weighting.
 
-    `n_bytes` is what the best elimination order found needs.
+    `cost` is that of the best elimination order found.
     """
-    sample = _draw_checked_sample(network, evidence, groups, n_bytes)
-    answers = [
+    sample = draw_checked_sample(network, evidence, groups, cost)
+    return [
         Distribution(
             tuple(network.variable(name) for name in group),
             probabilities,
-            Approximation(errors, sample.n_samples, sample.effective_size, n_bytes),
+            Approximation(
+                errors, sample.n_samples, sample.effective_size, *cost, cost.is_in_memory
+            ),
         )
         for group, probabilities, errors in zip(
             groups, sample.probabilities, sample.standard_errors, strict=True
         )
     ]
-    warn_caller(f"The answer is {describe_approximation(answers)}.")
-    return answers
 
 
-def _draw_checked_sample(
+def _warn_of_estimates(answers: Collection[Distribution]) -> None:
+    """Warn that answers are approximate, and how to get exact ones if memory allows it."""
+    found = [answer.approximation for answer in answers if answer.approximation is not None]
+    if found:
+        is_in_memory = all(each.is_in_memory for each in found)
+        way_out = " Pass exact=True to compute the exact answer." if is_in_memory else ""
+        warn_caller(f"The answer is {describe_approximation(answers)}.{way_out}")
+
+
+def draw_checked_sample(
     network: BayesianNetwork,
     evidence: Mapping[str, int],
     groups: Sequence[Sequence[str]],
-    n_bytes: int,
+    cost: Cost,
 ) -> WeightedSample:
     """Return a weighted sample; raise `ParameterError` if its effective size is too small."""
     sample = draw_weighted_sample(network, evidence, groups)
     if sample.effective_size < MIN_EFFECTIVE_SIZE:
+        way_out = (
+            "compute the exact answer with exact=True (--exact)"
+            if cost.is_in_memory
+            else "use a machine with more memory"
+        )
         raise ParameterError(
             f"The evidence is too improbable for likelihood weighting: the effective size of "
             f"{sample.n_samples:,} samples is {sample.effective_size:.1f}, and "
-            f"{MIN_EFFECTIVE_SIZE} are needed; {describe_infeasible(n_bytes)}. "
-            "Leave out the least probable findings, or use a machine with more memory."
+            f"{MIN_EFFECTIVE_SIZE} are needed; {describe_infeasible(cost, cost.is_in_memory)}. "
+            f"Leave out the least probable findings, or {way_out}."
         )
     return sample
 
@@ -274,26 +323,38 @@ def log_probability(network: BayesianNetwork, given: Evidence | None = None) -> 
 
 
 def measure_evidence(
-    network: BayesianNetwork, given: Evidence | None = None
+    network: BayesianNetwork, given: Evidence | None = None, exact: bool = False
 ) -> EvidenceProbability:
     """Return the logarithm of the probability of the evidence; estimate it if necessary."""
+    _check_exact(exact, "measure_evidence")
     network, evidence = enter_evidence(network, given, "measure_evidence")
     elimination = Elimination(network, evidence, find_relevant(network, evidence))
-    n_bytes = elimination.count_bytes()
-    if fits_into_memory(n_bytes):
+    cost = elimination.measure_cost()
+    if _is_feasible(cost, exact):
         return EvidenceProbability(elimination.sum_out()[0])
-    sample = _draw_checked_sample(network, evidence, [], n_bytes)
+    sample = draw_checked_sample(network, evidence, [], cost)
     return EvidenceProbability(sample.log_probability, sample.log_probability_error)
 
 
 def most_probable_explanation(
-    network: BayesianNetwork, given: Evidence | None = None
+    network: BayesianNetwork, given: Evidence | None = None, is_limited: bool = False
 ) -> Explanation:
-    """Return the jointly most probable states of all variables without evidence."""
+    """Return the jointly most probable states of all variables without evidence.
+
+    It is never estimated. `is_limited` refuses more than about a minute of work: for a page, where
+    somebody waits.
+    """
     network, evidence = enter_evidence(network, given, "most_probable_explanation")
     names = [variable.name for variable in network.variables]
     elimination = Elimination(network, evidence, names)
-    check_elimination(elimination.count_bytes(is_maximised=True))
+    cost = elimination.measure_cost(is_maximised=True)
+    check_elimination(cost.n_bytes)
+    if is_limited and not cost.is_feasible:
+        why = describe_infeasible(cost, is_in_memory=True)
+        raise ParameterError(
+            f"The most probable explanation is never estimated; {why}. Give more evidence, or use "
+            "coevo query --mpe."
+        )
     total, codes = elimination.maximise()
     if total == -math.inf:
         raise make_impossible_evidence_error(network, evidence)

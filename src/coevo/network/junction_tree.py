@@ -54,10 +54,13 @@ class Beliefs:
     log_probability : float
         The natural logarithm of the probability of the evidence. A soft finding counts with its
         weights, divided by their sum.
+    log_probability_error : float
+        The standard error of `log_probability`; 0 if it is exact.
     """
 
     marginals: Mapping[str, Distribution]
     log_probability: float
+    log_probability_error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class JunctionTree:
     ----------
     network : BayesianNetwork
         The network. A network whose cliques do not fit into memory raises `ParameterError`.
+    is_limited : bool
+        Raise it also if the first answer takes more than about a minute of work (default: False).
 
     Examples
     --------
@@ -88,9 +93,9 @@ class JunctionTree:
     0.5565
     """
 
-    def __init__(self, network: BayesianNetwork) -> None:
+    def __init__(self, network: BayesianNetwork, is_limited: bool = False) -> None:
         self.network = network
-        self._tree = make_clique_tree(network)
+        self._tree = make_clique_tree(network, is_limited)
         self._lock = threading.Lock()
         self._forget()
 
@@ -152,7 +157,7 @@ class JunctionTree:
 
     def _eliminate(self, given: Evidence | None, codes: Mapping[str, int]) -> Beliefs:
         """Answer by elimination with logarithms."""
-        found = marginals(self.network, None, given, must_be_exact=True)
+        found = marginals(self.network, None, given, exact=True)
         for variable in self.network.variables:
             if variable.name in codes:
                 point = make_point(variable.arity, codes[variable.name])

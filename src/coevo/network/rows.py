@@ -238,7 +238,7 @@ def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
     is_impossible = _find_contradictions(network, inference, columns, n_rows, target)
     impossible = np.flatnonzero(np.isneginf(logs.max(axis=1)) | is_impossible)
     if len(impossible):
-        prior = query(network, target, must_be_exact=True)
+        prior = query(network, target, exact=True)
         logs[impossible] = logarithm(prior.probabilities)
         _warn_of_ignored_evidence(rows, impossible, target)
     logs -= logs.max(axis=1, keepdims=True)

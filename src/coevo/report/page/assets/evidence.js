@@ -60,7 +60,9 @@ export function listChanges(now, base, most) {
   const changes = now.marginals.map((probabilities, n) => ({
     n, change: probabilities.reduce((sum, p, k) => sum + Math.abs(p - base.marginals[n][k]), 0) / 2,
   }));
-  return changes.filter(({ change }) => change > 5e-4).sort((a, b) => b.change - a.change || a.n - b.n).slice(0, most);
+  // A change within the errors of two estimates may be chance.
+  const noise = (n) => 3 * Math.hypot(...[now, base].map(({ standard_errors: errors }) => (errors ? Math.max(...errors[n]) : 0)));
+  return changes.filter(({ n, change }) => change > Math.max(5e-4, noise(n))).sort((a, b) => b.change - a.change || a.n - b.n).slice(0, most);
 }
 
 export function formatPercent(p) {
@@ -69,6 +71,9 @@ export function formatPercent(p) {
   if (percent < 0.1) return "<0.1 %";
   return percent > 99.9 ? ">99.9 %" : `${percent.toFixed(percent < 10 || percent > 90 ? 1 : 0)} %`;
 }
+
+// The standard error of a probability: " ± 0.16 %"; empty if it is exact.
+export const formatError = (error) => (error ? ` \u00b1 ${Number((100 * error).toPrecision(2))} %` : "");
 
 // A probability from its logarithm; it may be far below the smallest number.
 export function formatLogProbability(log) {

@@ -1,5 +1,5 @@
 import { make, makeButton } from "./elements.js";
-import { describeFinding, formatLogProbability, formatPercent, listChanges } from "./evidence.js";
+import { describeFinding, formatError, formatLogProbability, formatPercent, listChanges } from "./evidence.js";
 import { renderProbabilities } from "./probabilities.js";
 import { CHILD, DIRECTED, PARENT, describeFacts } from "./structure.js";
 
@@ -24,15 +24,16 @@ function makeBar(p, before) {
 // The states of a variable as buttons: press one to observe it, press it again to retract it.
 function listStates(context, n) {
   const { drawing, evidence } = context, name = drawing.names[n], finding = evidence.given[name];
-  const list = make("ul", undefined, { class: "states", "aria-label": `States of ${name}` });
+  const list = make("ul", undefined, { class: evidence.now.estimate ? "states estimated" : "states", "aria-label": `States of ${name}` });
   drawing.states[n].forEach((state, k) => {
     const p = evidence.now.marginals[n][k], before = evidence.base?.marginals[n][k];
+    const error = formatError(evidence.now.standard_errors?.[n][k]);
     const button = makeButton(state, () => evidence.toggle(n, k), {
       class: "state-button", "aria-pressed": String(finding === state), "data-keep": `state ${k}`,
-      "aria-label": `${state}, ${formatPercent(p)}${before === undefined || before === p ? "" : `, before ${formatPercent(before)}`}`,
+      "aria-label": `${state}, ${formatPercent(p)}${error}${before === undefined || before === p ? "" : `, before ${formatPercent(before)}`}`,
     });
     const item = make("li");
-    item.append(button, makeBar(p, before), make("small", formatPercent(p)));
+    item.append(button, makeBar(p, before), make("small", formatPercent(p) + error));
     list.append(item);
   });
   return list;
@@ -128,13 +129,14 @@ function makeTold(context, n) {
   const ask = async () => {
     try {
       const told = await context.ask("information", { target: drawing.names[n], given: evidence.given });
-      const list = make("ul", undefined, { class: "told" });
-      for (const { variable, nats } of told.rows.slice(0, MOST_TOLD)) {
+      const list = make("ul", undefined, { class: told.estimate ? "told estimated" : "told" });
+      for (const { variable, nats, standard_error: error } of told.rows.slice(0, MOST_TOLD)) {
         const item = make("li"), share = told.entropy > 0 ? Math.min(1, nats / told.entropy) : 0;
-        item.append(link(context, variable), makeBar(share), make("small", formatPercent(share)));
+        item.append(link(context, variable), makeBar(share), make("small", formatPercent(share) + formatError(error / told.entropy)));
         list.append(item);
       }
-      answer.replaceChildren(make("p", told.rows.length ? "Share of the uncertainty that knowing it would remove, on average:" : "No other variable would tell anything."), list);
+      answer.replaceChildren(make("p", told.rows.length ? "Share of the uncertainty that knowing it would remove, on average:" : "No other variable would tell anything."), list,
+        ...(told.estimate ? [make("p", told.estimate, { class: "estimate" })] : []));
     } catch (error) {
       context.notify(error.message, "error");
     }
@@ -188,6 +190,10 @@ export function renderVariable(context, n) {
   ];
 }
 
+// The error of a logarithm is that of the probability in parts of it.
+const formatEvidence = ({ log_probability: log, log_probability_error: error }) =>
+  formatLogProbability(log) + (error ? `${formatError(error)} of it` : "");
+
 function listFindings(context, given, canRetract) {
   const list = make("ul", undefined, { class: "findings" });
   for (const [name, value] of Object.entries(given)) {
@@ -215,7 +221,8 @@ export function renderEvidence(context) {
   const { evidence, explanation } = context, count = Object.keys(evidence.given).length;
   const parts = [make("h2", "Evidence", { class: "evidence-title" })];
   if (!count) parts.push(make("p", "Click on a state to observe it. A second click retracts it. On the keyboard: choose a variable with the arrow keys, then press the number of a state, or Enter for this panel."));
-  else parts.push(listFindings(context, evidence.given, true), make("p", `P(evidence) = ${formatLogProbability(evidence.now.log_probability)}`, { class: "p-evidence" }));
+  else parts.push(listFindings(context, evidence.given, true), make("p", `P(evidence) = ${formatEvidence(evidence.now)}`, { class: "p-evidence" }));
+  if (evidence.now.estimate) parts.push(make("p", evidence.now.estimate, { class: "estimate" }));
   const line = make("div", undefined, { class: "line" });
   line.append(
     makeButton("Clear", () => evidence.set({}), { "data-keep": "clear", ...(count ? {} : { disabled: "" }) }),
@@ -228,7 +235,7 @@ export function renderEvidence(context) {
   if (evidence.kept) {
     const title = Object.keys(evidence.kept.given).length ? "Compared with" : "Compared with no evidence";
     parts.push(make("h3", title), listFindings(context, evidence.kept.given, false),
-      make("p", `P(evidence) = ${formatLogProbability(evidence.kept.log_probability)}`));
+      make("p", `P(evidence) = ${formatEvidence(evidence.kept)}`));
   }
   if (explanation) {
     parts.push(make("h3", "Most probable explanation"),

@@ -19,16 +19,16 @@ from coevo.score import FamilyBatch
 from coevo.search import CCGA, CCMA, Problem
 from coevo.search.archive import Archive, ParentSet, flatten_sets
 from coevo.search.base import Method
-from coevo.search.breeding import SOURCES
+from coevo.search.breeding import SCOUTS, SOURCES
 from coevo.search.ccga import CCGASearch
-from coevo.search.ccma import CCMASearch, CCMAState
+from coevo.search.ccma import CCMASearch, CCMAState, Work
 from coevo.search.masks import Masks, Turns, draw_turns
 from coevo.search.operators import Indices, Orders, Scores
 from coevo.search.operators import Masks as PositionMasks
-from coevo.search.parent_extension import Extensions
+from coevo.search.parent_extension import extend_parent_sets
 from coevo.search.solution_scorer import SolutionScorer
 
-__all__ = ["VARIANTS"]
+__all__ = ["SPECIES", "STEPS"]
 
 REMOVED = ("nearby", "archive", "probe", "enlarge", "response", "cross")  # one source each
 CANDIDATES = 20  # candidate parents of each child, fixed beforehand
@@ -128,24 +128,36 @@ class RandomCredit(CCMASearch):
 
 
 class FixedCandidates(CCMASearch):
-    """CCMA whose rows keep their first candidates, those with the largest gains."""
+    """CCMA whose rows keep their first candidates, those with the largest gains; with scouts."""
 
     def _evolve_masks(
-        self, rng: Generator, masks: Masks, turns: Turns, extensions: Extensions, after: CCMAState
+        self, rng: Generator, masks: Masks, works: tuple[Work, Work], after: CCMAState
     ) -> Masks:
         return masks
 
 
-class AllCandidates(CCMASearch):
-    """CCMA whose extensions try all variables."""
+class AllCandidates(FixedCandidates):
+    """CCMA whose extensions try all variables; a turn costs as many families as there are."""
 
-    def _get_rows(self, state: CCMAState, turns: Turns) -> NDArray[np.int32]:
-        return np.tile(np.arange(self._n, dtype=np.int32), (len(turns), 1))
+    def __init__(self, method: CCMA, problem: Problem) -> None:
+        super().__init__(method, problem)
+        self._widths = np.full(method.masks, max(1, self._n - 1))
 
-    def _evolve_masks(
-        self, rng: Generator, masks: Masks, turns: Turns, extensions: Extensions, after: CCMAState
-    ) -> Masks:
-        return masks
+    def _extend(
+        self, state: CCMAState, parent_sets: list[ParentSet], turns: Turns
+    ) -> tuple[Work, Work]:
+        rows = np.tile(np.arange(self._n, dtype=np.int32), (len(turns), 1))
+        extensions = extend_parent_sets(self._problem, parent_sets, rows)
+        nothing = extend_parent_sets(self._problem, [], rows[:0])
+        return Work(turns, extensions), Work(turns[:0], nothing)
+
+
+class WithoutScouts(CCMASearch):
+    """CCMA whose scouts have no turns."""
+
+    def _draw_turns(self, rng: Generator, state: CCMAState) -> Turns:
+        turns = super()._draw_turns(rng, state)
+        return turns[~np.isin(turns[:, 0] % len(SOURCES), SCOUTS)]
 
 
 def _make_variant_without(source: str) -> type[CCMASearch]:
@@ -217,17 +229,22 @@ def _make_method(search: type[CCMASearch]) -> Method:
     return kind()
 
 
-VARIANTS: dict[str, Method] = {
+STEPS: dict[str, Method] = {
     "ccga: masks of positions": CCGA(),
     "ccga, masks of pairs": PairCCGA(),
     "ccma without local search": _make_method(WithoutLocalSearch),
     "ccma without the archive": _make_method(WithoutArchive),
     "ccma, masks alone": _make_method(MasksAlone),
     "ccma, orders alone": _make_method(OrdersAlone),
-    "ccma, credit off": _make_method(WithoutCredit),
-    "ccma, random credit": _make_method(RandomCredit),
-    "ccma, fixed candidates": _make_method(FixedCandidates),
-    "ccma, all candidates": _make_method(AllCandidates),
-    **{f"ccma without {source}": _make_method(_make_variant_without(source)) for source in REMOVED},
+    "ccma": CCMA(),
+}
+SPECIES: dict[str, Method] = {
+    "credit off": _make_method(WithoutCredit),
+    "random credit": _make_method(RandomCredit),
+    "fixed candidates": _make_method(FixedCandidates),
+    "all variables are candidates": _make_method(AllCandidates),
+    "no scouts": _make_method(WithoutScouts),
+    "orders alone": _make_method(OrdersAlone),
+    **{f"no turns for {source}": _make_method(_make_variant_without(source)) for source in REMOVED},
     "ccma": CCMA(),
 }

@@ -1,114 +1,214 @@
-"""Measure the effect of each part of CCMA: the steps from the CCGA of the paper to CCMA.
+r"""Measure the effect of each part of CCMA: the second species, and the steps from CCGA to CCMA.
 
-Every variant of `ablated.py` runs with the same seeds on the same rows for the same time, on one
-thread; each run starts with an empty cache. *Best* is the best score that anyone found
-(`best_known.json`), not the best of these runs. The table shows the mean difference to it in nats,
-with the half width of its 95 % confidence interval (Student's t over the seeds).
+Every variant of `ablated.py` runs with the same seeds on the same rows, on one thread, each run
+with an empty cache, until it has used its CPU seconds. A table is ``NAME:ROWS:SCORE:SECONDS``: a
+sample of a bundled network (seed s takes sample s modulo 3), or the first rows of a table of
+`--data`. Runs are compared with the complete CCMA seed by seed, twice:
 
-    python benchmarks/ablation.py
-    python benchmarks/ablation.py --networks andes --rows 5000 --score bic --max-time 20 --seeds 5
-    python benchmarks/ablation.py --write       also replace the table of benchmarks/README.md
+- after equal CPU seconds;
+- after equal evaluations: at the largest number of local scores that all variants have asked for
+  on this table with this seed.
+
+The difference of a variant is its score minus that of CCMA, in nats: below 0, the part that it
+lacks helps. Wilcoxon's signed-rank test over the seeds of a table gives a p-value, and Holm's
+correction is over all variants and tables of the answer. A cell has the mean difference; a star
+means p < 0.05 after the correction.
+
+    python benchmarks/ablation.py --data DIR --journal runs.jsonl            the second species
+    python benchmarks/ablation.py --data DIR --journal runs.jsonl --only-journal --write
+    python benchmarks/ablation.py --variants steps --journal steps.jsonl     from CCGA to CCMA
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import t as student
+import numpy as np
+from scipy.stats import wilcoxon
 
-from ablated import VARIANTS
+from ablated import SPECIES, STEPS
 from best_known import BestKnown, name_sample
-from coevo import Budget, FamilyScorer, load_network, run_search, sample
-from harness import describe_run, print_json, replace_block
+from coevo import Budget, Dataset, FamilyScorer, load_network, read_data, run_search, sample
+from harness import describe_run, replace_block
+from public_tables import find_table, read_frame
 
 HERE = Path(__file__).parent
+N_SAMPLES = 3
+FULL = "ccma"
+UNLIKE = ("orders alone",)  # it scores its families before the search, so evaluations differ
+TABLES = {
+    "species": "hepar2:1000:k2:4,win95pts:1000:k2:4,andes:1000:bic:6,accidents:12758:bic:6,"
+    "dna:1600:bic:4,link:1000:bic:8,munin:1000:bic:6,baudio:15000:bic:6,book:8700:bic:6,"
+    "cwebkb:2803:bic:6",
+    "steps": "alarm:1000:k2:2,insurance:1000:k2:2,child:1000:k2:2,hailfinder:1000:k2:2,"
+    "hepar2:1000:k2:2,win95pts:1000:k2:2",
+}
+Trace = list[tuple[float, int, float]]  # CPU seconds, evaluations, score; the improvements
+Key = tuple[str, str, int]  # table, variant, seed
 
 
-def measure(network: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Run all variants on one data set."""
-    source = load_network(network)
-    dataset = sample(source, options.rows, options.seed)
-    budget = Budget(max_time=options.max_time)
-    scores: dict[str, list[float]] = {}
-    for name, method in VARIANTS.items():
-        few = Budget(max_generations=8)
-        run_search(method, FamilyScorer(dataset, options.score), budget=few, random_state=0)
-        scores[name] = [
-            run_search(
-                method, FamilyScorer(dataset, options.score), budget=budget, random_state=seed
-            ).score
-            for seed in range(options.seeds)
+def load(table: str, seed: int, data: Path | None) -> tuple[Dataset, str]:
+    """Return the rows of a run and their name."""
+    name, rows = table.split(":")[:2]
+    if data is not None and find_table(data, name) is not None:
+        frame, states = read_frame(data, name)
+        dataset: Dataset = read_data(frame.iloc[: int(rows)], states=states)
+        return dataset, f"{name}, the first {int(rows):,} rows"
+    number = 1 + seed % N_SAMPLES
+    return sample(load_network(name), int(rows), number), name_sample(name, int(rows), number)
+
+
+def run(table: str, method: Any, dataset: Dataset, seed: int) -> Trace:
+    """Run a variant until it has used its time; return its improvements and the last point."""
+    _, _, score, seconds = table.split(":")
+    trace: Trace = []
+    began = time.process_time()
+
+    def record(row: Any) -> bool:
+        spent = time.process_time() - began
+        if spent <= float(seconds):
+            trace.append((round(spent, 3), row.evaluations, row.score))
+        return spent >= float(seconds)
+
+    scorer, endless = FamilyScorer(dataset, score), Budget(patience=10**9)
+    run_search(method, scorer, budget=endless, random_state=seed, callbacks=[record])
+    kept = [one for one, before in zip(trace[1:], trace, strict=False) if one[2] > before[2]]
+    return [*trace[:1], *kept, *trace[-1:]]
+
+
+def measure(options: argparse.Namespace, variants: dict[str, Any]) -> dict[Key, Trace]:
+    """Return all runs: those of the journal, and the others, seed by seed."""
+    lines = options.journal.read_text().splitlines() if options.journal.exists() else []
+    runs = {tuple(row["run"]): row["trace"] for row in map(json.loads, lines)}
+    best = BestKnown()
+    for seed in range(options.seeds):
+        for table in [] if options.only_journal else options.tables.split(","):
+            missing = [name for name in variants if (table, name, seed) not in runs]
+            dataset, data_set = load(table, seed, options.data) if missing else (None, "")
+            for name in missing:
+                assert dataset is not None
+                trace = runs[table, name, seed] = run(table, variants[name], dataset, seed)
+                with options.journal.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"run": (table, name, seed), "trace": trace}) + "\n")
+                finder = f"{name}, {table.split(':')[3]} CPU s, benchmarks/ablation.py"
+                if best.offer(data_set, table.split(":")[2], trace[-1][2], finder):
+                    best.save()
+    return runs
+
+
+def compare(runs: dict[Key, Trace], table: str, name: str, by_evaluations: bool) -> list[float]:
+    """Return the differences of a variant to the complete CCMA, one for each seed."""
+    differences = []
+    for seed in sorted({key[2] for key in runs if key[0] == table}):
+        own, full = runs.get((table, name, seed)), runs.get((table, FULL, seed))
+        if own is None or full is None:
+            continue
+        others = [
+            trace
+            for (of_table, other, of_seed), trace in runs.items()
+            if (of_table, of_seed) == (table, seed) and other not in UNLIKE
         ]
-    best_known, data_set = BestKnown(), name_sample(network, options.rows, options.seed)
-    for name, found in scores.items():
-        finder = f"{name}, {options.max_time:g} s, benchmarks/ablation.py"
-        best_known.offer(data_set, options.score, max(found), finder)
-    best_known.save()
-    best = best_known.get(data_set, options.score)
-    assert best is not None
-    return {
-        "network": network,
-        "best": best,
-        "true": FamilyScorer(dataset, options.score).score(source.dag),
-        "gaps": {name: [best - score for score in found] for name, found in scores.items()},
-    }
+        limit = min(trace[-1][1] for trace in others) if by_evaluations else float("inf")
+        scores = [max(p[2] for p in trace if p[1] <= limit) for trace in (own, full)]
+        differences.append(scores[0] - scores[1])
+    return differences
 
 
-def compute_interval(gaps: list[float]) -> tuple[float, float]:
-    """Return the mean and the half width of its 95 % confidence interval."""
-    mean, n = statistics.mean(gaps), len(gaps)
-    if n < 2:
-        return mean, float("nan")
-    return mean, float(student.ppf(0.975, n - 1)) * statistics.stdev(gaps) / n**0.5
+def compute_p_value(differences: list[float]) -> float:
+    """Return the p-value of Wilcoxon's signed-rank test; 1 if nothing differs."""
+    rounded = np.round(differences, 4)
+    return float(wilcoxon(rounded).pvalue) if np.any(rounded) else 1.0
 
 
-def format_table(answers: list[dict[str, Any]], options: argparse.Namespace, machine: str) -> str:
-    """Return the measured differences as a Markdown table."""
-    names = [answer["network"] for answer in answers]
-    lines = [
-        f"{options.score}, {options.rows:,} rows, {options.seeds} seeds, {options.max_time:g} s a "
-        f"run, one thread of {machine}. Nats below the best known score, mean and 95 % interval.",
-        "",
-        "| variant | " + " | ".join(names) + " |",
-        "|---|" + "---:|" * len(names),
-    ]
-    for variant in VARIANTS:
-        cells = []
-        for answer in answers:
-            mean, half = compute_interval(answer["gaps"][variant])
-            cells.append(f"{mean:,.1f} ± {half:,.1f}")
-        lines.append(f"| {variant} | " + " | ".join(cells) + " |")
-    bests = " | ".join(f"{answer['best']:,.2f}" for answer in answers)
-    return "\n".join([*lines, f"| *the best known score* | {bests} |"])
+def correct_by_holm(p_values: list[float]) -> list[float]:
+    """Return the p-values after Holm's correction.
+
+    >>> correct_by_holm([0.04, 0.01])
+    [0.04, 0.02]
+    """
+    corrected, highest = [0.0] * len(p_values), 0.0
+    for place, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[i]))
+        corrected[i] = highest
+    return corrected
+
+
+def count_seeds(cells: dict[tuple[str, str], list[float]], table: str) -> str:
+    """Return the smallest and the largest number of seeds of the variants on a table."""
+    counts = [len(found) for (_, of_table), found in cells.items() if of_table == table]
+    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+
+
+def format_table(
+    runs: dict[Key, Trace], options: argparse.Namespace, names: list[str], machine: str
+) -> str:
+    """Return both comparisons as Markdown tables."""
+    tables = options.tables.split(",")
+    lines = [f"One thread of {machine}."]
+    for by_evaluations in (False, True):
+        cells = {
+            (name, table): compare(runs, table, name, by_evaluations)
+            for name in names
+            if name != FULL and not (by_evaluations and name in UNLIKE)
+            for table in tables
+        }
+        keys = [key for key, found in cells.items() if found]
+        corrected = correct_by_holm([compute_p_value(cells[key]) for key in keys])
+        p_values = dict(zip(keys, corrected, strict=True))
+        heads = [
+            f"{name} ({score}, {seconds} s)"
+            for name, _, score, seconds in (table.split(":") for table in tables)
+        ]
+        at = "the evaluations that all variants reach" if by_evaluations else "equal CPU seconds"
+        lines += [
+            "",
+            f"After {at}: nats minus those of CCMA, mean of the seeds.",
+            "",
+            "| variant | " + " | ".join(heads) + " | tables worse*, better* |",
+            "|---|" + "---:|" * (len(tables) + 1),
+        ]
+        for name in dict.fromkeys(name for name, _ in cells):
+            shown, worse, better = [], 0, 0
+            for table in tables:
+                found, p = cells[name, table], p_values.get((name, table), 1.0)
+                if not found:
+                    shown.append("")
+                    continue
+                mean = statistics.mean(found)
+                worse, better = worse + (p < 0.05 and mean < 0), better + (p < 0.05 and mean > 0)
+                shown.append(f"{mean:+,.1f}" + ("*" if p < 0.05 else ""))
+            lines.append(f"| {name} | " + " | ".join(shown) + f" | {worse}, {better} |")
+        lines.append("| *seeds* | " + " | ".join(count_seeds(cells, t) for t in tables) + " | |")
+    return "\n".join(lines)
 
 
 def main() -> None:
-    """Run the benchmark and print its table."""
+    """Run the benchmark and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--networks", default="alarm,insurance,child,hailfinder,hepar2,win95pts")
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--score", default="k2")
+    parser.add_argument("--variants", choices=["species", "steps"], default="species")
+    parser.add_argument("--tables", help="NAME:ROWS:SCORE:SECONDS,... (default: ten, or six)")
+    parser.add_argument("--only", help="names of variants, with commas (default: all)")
+    parser.add_argument("--data", type=Path, help="folder of public tables")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--max-time", type=float, default=3)
-    parser.add_argument("--seed", type=int, default=1, help="seed of the samples (default: 1)")
-    parser.add_argument(
-        "--write", action="store_true", help="replace the table of benchmarks/README.md"
-    )
-    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--journal", type=Path, required=True, help="file of the runs, to resume")
+    parser.add_argument("--only-journal", action="store_true", help="run nothing")
+    parser.add_argument("--write", action="store_true", help="replace the table of the README")
     options = parser.parse_args()
-    answers = [measure(network, options) for network in options.networks.split(",")]
-    environment = describe_run("scipy")
-    table = format_table(answers, options, environment["machine"])
+    options.tables = options.tables or TABLES[options.variants]
+    warnings.simplefilter("ignore")  # few rows have constant columns
+    variants = SPECIES if options.variants == "species" else STEPS
+    chosen = options.only.split(",") if options.only else list(variants)
+    runs = measure(options, {name: variants[name] for name in [*chosen, FULL]})
+    table = format_table(runs, options, list(variants), describe_run("scipy")["machine"])
     if options.write:
-        replace_block(HERE / "README.md", f"ablation {options.score} {options.rows}", table)
-    if options.format == "json":
-        settings = {name: getattr(options, name) for name in ("rows", "score", "seeds", "max_time")}
-        print_json({"data_sets": answers, **settings, **environment})
-    else:
-        print(table)
+        replace_block(HERE / "README.md", f"ablation {options.variants}", table)
+    print(table)
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ from coevo.search.order_climbs import ClimbDraws, find_responses, improve_orders
 from coevo.search.parent_extension import Extensions, add_extensions, extend_parent_sets
 from coevo.search.sparse_climb import SparseClimb
 
-__all__ = ["CCMA", "CCMAState"]
+__all__ = ["CCMA", "CCMAState", "Work"]
 
 FAMILIES_PER_GENERATION = 1 << 16  # limit of scored families, so that steps stay short
 PLACES_PER_GENERATION = 6000  # limit of the number of orders times their length
@@ -347,8 +347,7 @@ class CCMASearch(Search[CCMAState]):
         masks = state.masks
         for turns, extensions in works:
             masks = assign_credit(masks, turns, extensions, archive, after.choice, losses)
-        masks = self._evolve_masks(mask_rng, masks, *works[0], after)
-        masks = spread_findings(masks, *works[1])
+        masks = self._evolve_masks(mask_rng, masks, works, after)
         return replace(after, **make_mask_fields(masks))
 
     def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> tuple[list[ParentSet], Turns]:
@@ -367,7 +366,7 @@ class CCMASearch(Search[CCMAState]):
 
     def _extend(
         self, state: CCMAState, parent_sets: list[ParentSet], turns: Turns
-    ) -> tuple[_Work, _Work]:
+    ) -> tuple[Work, Work]:
         """Score the work of all rows: that of scouts with all variables, and the rest before it."""
         is_scan = (self._widths > self._width)[turns[:, 0]]
         narrow, wide = np.flatnonzero(~is_scan), np.flatnonzero(is_scan)
@@ -378,7 +377,7 @@ class CCMASearch(Search[CCMAState]):
         sets = [parent_sets[i] for i in wide.tolist()]
         scans = extend_parent_sets(self._problem, sets, everything)
         hashes = np.concatenate([scans.hashes, scans.hashes ^ np.uint64(SCANNED)])
-        return _Work(turns[narrow], extensions), _Work(turns[wide], replace(scans, extended=hashes))
+        return Work(turns[narrow], extensions), Work(turns[wide], replace(scans, extended=hashes))
 
     def _get_rows(self, state: CCMAState, turns: Turns) -> NDArray[np.int32]:
         """Return the candidates of the rows that have a turn."""
@@ -386,10 +385,12 @@ class CCMASearch(Search[CCMAState]):
         return rows
 
     def _evolve_masks(
-        self, rng: Generator, masks: Masks, turns: Turns, extensions: Extensions, after: CCMAState
+        self, rng: Generator, masks: Masks, works: tuple[Work, Work], after: CCMAState
     ) -> Masks:
-        """Return the masks whose rows have learned from their turns."""
-        return evolve_rows(rng, masks, turns, extensions, after.archive, after.choice)
+        """Return the masks whose rows have learned from their turns, and from the scouts."""
+        narrow, wide = works
+        masks = evolve_rows(rng, masks, *narrow, after.archive, after.choice)
+        return spread_findings(masks, *wide)
 
     def _draw_turns(self, rng: Generator, state: CCMAState) -> Turns:
         """Return the turns of all masks in their sequence; those of the elite are not used."""
@@ -460,7 +461,7 @@ class CCMASearch(Search[CCMAState]):
                 yield mask, child
 
 
-class _Work(NamedTuple):
+class Work(NamedTuple):
     """Turns, and what they scored."""
 
     turns: Turns

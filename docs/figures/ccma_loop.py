@@ -10,7 +10,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 BOXES = {
     "orders": (1.5, 3.0, "orders", "20 orders of the variables", BLUE),
     "archive": (5.0, 3.0, "archive", "scored families of each child,\nbest first", GREY),
-    "masks": (8.5, 3.0, "masks", "8 masks: one parent set\nfor each child", ORANGE),
+    "masks": (8.5, 3.0, "masks", "8 masks: candidate parents\nof each child", ORANGE),
     "scorer": (8.5, 0.75, "scorer", "counts and local scores,\nin batches", GREEN),
 }
 WIDTH, HEIGHT = 2.5, 1.1
@@ -72,7 +72,7 @@ def main() -> None:
         panel,
         (1.9, 3.55),
         (8.1, 3.55),
-        "parent sets that the orders choose, and credit for each child",
+        "parent sets that the orders choose, and credit: what the orders gain for each family",
         (5.0, 4.55),
         -0.22,
     )
@@ -80,7 +80,7 @@ def main() -> None:
         panel,
         (8.5, 2.45),
         (8.5, 1.3),
-        "parent sets,\neach with every\nfurther variable",
+        "parent sets,\neach with its\ncandidates",
         (9.35, 1.88),
     )
     draw_arrow(panel, (7.25, 0.75), (5.0, 2.45), "new families", (4.95, 1.35), -0.3)

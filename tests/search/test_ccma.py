@@ -143,3 +143,15 @@ def test_a_hill_climbing_state_is_rescored_on_other_rows(seed):
     assert gains[0] == gains[1]
     assert again.score == pytest.approx(fresh.score)
     assert len(search.rank_structures(again)) == 1
+
+
+def test_a_quick_search_stops_sooner_unless_a_limit_is_given(seed):
+    """By default it waits twice as long as it took to find the best, 14 to 25 generations."""
+    scorer = FamilyScorer(random_table(seed, n_variables=5, n_rows=80), "bdeu")
+    by_default = run_search("ccma", scorer, random_state=seed)
+    waited = by_default.generations - by_default.history[-1].improved
+    assert waited == min(25, max(14, 2 * by_default.history[-1].improved))
+    assert by_default.stop_reason == "patience"
+    patient = run_search("ccma", scorer, budget=Budget(patience=25), random_state=seed)
+    assert patient.generations - patient.history[-1].improved == 25
+    assert patient.score == by_default.score

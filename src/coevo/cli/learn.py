@@ -155,8 +155,8 @@ def command(
     become parts of dates, and missing values are imputed; the answer lists these decisions, and
     the option that undoes each. Scores are natural logarithms; higher is better.
 
-    Without a limit ccma stops after 25 generations without improvement, islands after 24, ccga
-    after 250 generations; the other methods stop by themselves. Ctrl-C stops the search and
+    Without a limit ccma stops after 14 to 25 generations without improvement, islands after 24,
+    ccga after 250 generations; the other methods stop by themselves. Ctrl-C stops the search and
     writes the best network so far; --resume continues it, or resumes a killed run from its last
     checkpoint. Arcs are listed by gain, the loss of score without them: decisive above 5, strong
     above 3, else weak.

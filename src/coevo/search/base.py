@@ -215,6 +215,7 @@ class Method(ABC):
     name: ClassVar[str]
     state_type: ClassVar[type[SearchState]]
     default_budget: ClassVar[Budget]  # holds where the given budget is not bounded
+    least_patience: ClassVar[int | None] = None  # of it; see `Budget.shorten_patience`
     maximises: ClassVar[bool] = True  # the score; else the score is reported only
     kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS,)  # the kernels that it calls
 

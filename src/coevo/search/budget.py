@@ -91,6 +91,20 @@ class Budget:
         """
         return self if self.is_bounded else replace(default, target=self.target)
 
+    def shorten_patience(self, least: int, improved: int) -> Budget:
+        """Return these limits with a patience that is in proportion to the search so far.
+
+        A search that found its best structure in generation 5, and nothing in the next ten, has
+        less to hope for than one that still improved in generation 60. So it waits twice as long
+        as it took to find the best structure, at least `least` generations.
+
+        >>> [Budget(patience=25).shorten_patience(14, g).patience for g in (3, 9, 60)]
+        [14, 18, 25]
+        """
+        if self.patience is None:
+            return self
+        return replace(self, patience=min(self.patience, max(least, 2 * improved)))
+
     def find_reached_limit(
         self, *, seconds: float, generation: int, improved: int, evaluations: int, score: float
     ) -> StopReason | None:

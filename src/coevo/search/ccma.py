@@ -6,7 +6,7 @@ species, orders and connectivity masks, evolve together, and the score of each c
 cooperation with the other. An order with a choice of families is always a DAG, so there are no
 cycles and nothing is repaired. The differences from the paper, and the reasons:
 
-- **A mask is about pairs of variables**, not of positions: it holds one parent set for each
+- **A mask is about pairs of variables**, not of positions: it lists candidate parents for each
   child. Moving a variable in an order no longer changes the parents of all other variables.
 - **The partner of an order is computed.** Both species share an archive of scored families
   (`coevo.search.archive`). The best families for an order are looked up in it.
@@ -15,14 +15,14 @@ cycles and nothing is repaired. The differences from the paper, and the reasons:
   better structure, local optima are perturbed, as a whole and in small parts, and climb again
   (`coevo.search.perturbation_kernels`). As long as new families improve the structure, the time is
   better spent on further families.
-- **Masks decide which families are scored.** Each generation extends parent sets: it scores them
-  with every further variable, all in one batch. There is no list of candidate parents, and no
-  limit on their number unless the constraints set one: a family grows as long as a further
-  parent raises its score. New parent sets come from the choices of the orders, from the choices
-  after any one move of an order, and from further variables added to these
-  (`coevo.search.breeding`). The credit of a parent set is the gain of its best family for a
-  partner order. For each child, the parent sets with the highest credit survive, whichever mask
-  they come from.
+- **Masks decide which families are scored.** In a generation masks have turns. A turn extends a
+  parent set of one child: it scores the set with each candidate of the mask for this child. The
+  sets come from the choices of the orders, from the choices after any one move of an order, and
+  from further candidates added to these (`coevo.search.breeding`). What the orders would lose
+  without the new families, for each family that was scored, is the credit of the mask. Credit
+  decides who has the next turns, and whose candidates are taken over. Some masks are scouts, whose
+  candidates are all variables (`coevo.search.masks`). There is no limit on the number of parents
+  unless the constraints set one: a family grows as long as a further parent raises its score.
 - **The start is greedy.** The first generations are hill climbing, so a good structure is there
   after tens of milliseconds. Evolution begins from it.
 - **A stall leads to a restart.** The best order stays. Random orders replace the others.
@@ -44,36 +44,27 @@ What CCMA takes from earlier work:
 - Wong et al. (2004) evolve parent sets, one species for each variable, below the order of one
   network and among the arcs that independence tests leave.
 
+- Column generation (Cussens 2012) also prices parent sets when a partial solution
+  needs them; there the prices are dual variables of a linear programme. Drawing sources by what
+  they earned is adaptive operator selection (Fialho 2010 reviews it).
+
 What is new in CCMA, as far as we know, is the combination: methods that search orders use a list
 of parent sets that is scored beforehand. In CCMA the second species chooses, during the search,
 which parent sets to score. It breeds them from the current orders and gets its credit from these
-orders, for each child separately. The orders then choose among all families scored so far.
+orders. The orders then choose among all families scored so far.
 
-The effect of each part: mean nats below the best structure of all runs (1,000 rows, K2, five
-seeds, 2 seconds a run on one thread; ``python benchmarks/ablation.py --seeds 5 --max-time 2``,
-with intervals in ``benchmarks/README.md``).
-
-                                  alarm  insurance  child  hailfinder   hepar2  win95pts
-    ccga: masks of positions      383.2      299.7  184.8       574.1    229.4     704.6
-    ccga, masks of pairs           57.6       87.8    0.0     1,854.1    510.5   2,272.9
-    ccma, random partners only    121.4       55.5    1.5        69.1     85.3      18.2
-    ccma without local search      12.3       23.8    1.2        40.9     34.5      10.9
-    ccma without the archive        0.4        0.0    0.0         0.0     52.8       8.4
-    ccma, masks alone             123.7      122.5    3.3        64.6     61.2      11.9
-    ccma, orders alone              0.0        0.0    0.0        22.9     58.3      17.3
-    ccma                            0.0        0.0    0.0         0.8      2.4       0.4
-
-Masks of pairs help on small networks. On larger ones, two seconds are too short for both forms
-of the paper's algorithm. Orders alone (all families of up to three parents out of twenty
-candidates for each child, scored beforehand) are as good as CCMA where that list is good enough:
-on the three small networks. On the others the families that the masks find make the difference.
-Masks alone do not get beyond the order of the hill climbing. The archive matters where many
-families compete.
+``benchmarks/ablation.py`` measures the effect of each part, with tests; the tables are in
+``benchmarks/README.md``.
 
 References
 ----------
 A. Carvalho (2011). A cooperative coevolutionary genetic algorithm for learning Bayesian network
 structures. GECCO 2011 (Genetic and Evolutionary Computation Conference), Dublin.
+
+J. Cussens (2012). Column generation for exact BN learning: work in progress. ECAI workshop
+CoCoMile 2012, Montpellier.
+
+A. Fialho (2010). Adaptive operator selection for optimization. PhD thesis, Université Paris-Sud.
 
 C. Lee, P. van Beek (2017). Metaheuristics for score-and-search Bayesian network structure
 learning. Canadian Conference on Artificial Intelligence, 129-141.
@@ -164,6 +155,7 @@ class CCMA(Method):
     name: ClassVar[str] = "ccma"
     state_type: ClassVar[type[SearchState]] = CCMAState
     default_budget: ClassVar[Budget] = Budget(patience=25)
+    least_patience: ClassVar[int | None] = 14  # a restart, after 12, has its say
 
     orders: int = 20
     masks: int = 8

@@ -62,6 +62,8 @@ Row = TypeVar("Row", bound=LoopRow)
 class GenerationLoop(ABC, Generic[State, Row]):
     """A running search: its current state and its history."""
 
+    least_patience: int | None = None  # if the user gave no limits; see `Budget.shorten_patience`
+
     def __init__(
         self, budget: Budget, seed: int, callbacks: Sequence[Callable[[Row], object]]
     ) -> None:
@@ -141,7 +143,10 @@ class GenerationLoop(ABC, Generic[State, Row]):
                 return "callback"
 
     def _find_stop_reason(self, state: State) -> StopReason | None:
-        reason = self.budget.find_reached_limit(
+        budget = self.budget
+        if self.least_patience is not None:
+            budget = budget.shorten_patience(self.least_patience, state.improved)
+        reason = budget.find_reached_limit(
             seconds=self.seconds,
             generation=state.generation,
             improved=state.improved,

@@ -102,7 +102,8 @@ def run_search(
         raise bad_parameter("scorer", "run_search", "a FamilyScorer", scorer)
     if budget is not None and not isinstance(budget, Budget):
         raise bad_parameter("budget", "run_search", "a Budget or None", budget)
-    limits = selected.limit(budget, "run_search").with_default(chosen.default_budget)
+    given = selected.limit(budget, "run_search")
+    limits = given.with_default(chosen.default_budget)
     if start is not None and not isinstance(start, DAG):
         raise bad_parameter("start", "run_search", "a DAG or None", start)
     known = read_constraints(constraints, "run_search")
@@ -118,6 +119,8 @@ def run_search(
     ensure_compiled(*chosen.kernel_rooms)  # before the clock starts
     counter = _FamilyCounter(scorer, 0 if checkpoint is None else checkpoint.families_scored)
     loop = _Loop(search, limits, seed, functions, on_checkpoint, counter)
+    if not given.is_bounded:
+        loop.least_patience = chosen.least_patience
     if checkpoint is not None:
         loop.resume(checkpoint.state, checkpoint.history)
     reason = loop.run(seconds if checkpoint is None else max(seconds, checkpoint.seconds))

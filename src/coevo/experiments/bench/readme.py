@@ -30,9 +30,9 @@ _READING = """\
 - **One process per run**, with one thread, and with Python's hash seed set to 0. The clock
   starts when libraries and kernels are loaded and the data are converted.
 {tables}- **Time limit.** A peer that is not done after {seconds:g} s is killed and has no result. A
-  method of coevo has a best network at every moment. It stops by itself (CCMA after 25 generations
-  without a better network, CCGA after 250), or at the end of the generation in which the
-  {seconds:g} s pass.
+  method of coevo has a best network at every moment. It stops by itself (CCMA after 14 to 25
+  generations without a better network, CCGA after 250), or at the end of the generation in which
+  the {seconds:g} s pass.
 - **Reproducibility.** The same seed gives the same data sets. A run that the time limit stopped
   (`stop_reason` is `time`) may give another network on another machine, and times differ from
   run to run. All other runs of coevo give the same networks again.

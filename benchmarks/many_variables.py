@@ -180,7 +180,7 @@ def format_table(
     """Return a Markdown table, a line for each table and system."""
     lines = [
         f"BIC, one thread of {machine}. *Ahead*: nats above hill climbing of coevo within the same "
-        "limit. *MB*: what the search adds to the peak memory. bnlearn may take four times as long.",
+        "limit. *MB*: what the search adds to the peak memory. bnlearn: limit times four.",
         "",
         "| variables x rows | limit, s | system | seconds | ended by itself | arcs | ahead | MB |",
         "|---|---:|---|---:|---|---:|---:|---:|",

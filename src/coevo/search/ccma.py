@@ -135,6 +135,7 @@ MIN_ORDERS = 4
 ROUNDS_PER_STEP = 16  # of the hill climbing; the budget is checked between steps
 MAX_PERTURBATIONS = 4
 BYTES_PER_CANDIDATE = 12  # its number and its value
+BYTES_PER_PAIR = 8  # of variables: the constraints and some structures, a byte each
 BYTES_PER_FAMILY = 48  # in the archive: a score, an offset, up to eight parents
 
 
@@ -172,7 +173,7 @@ class CCMA(Method):
         width = min(N_CANDIDATES, n_variables)
         species = 2 * self.masks * n_variables * width * BYTES_PER_CANDIDATE
         archive = 2 * MAX_FAMILIES_PER_CHILD * BYTES_PER_FAMILY * n_variables
-        return super().estimate_memory(n_variables) + species + archive
+        return BYTES_PER_PAIR * n_variables**2 + species + archive
 
     def make_search(self, problem: Problem) -> CCMASearch:
         """Return the search on a problem."""

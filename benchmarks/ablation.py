@@ -10,9 +10,10 @@ sample of a bundled network (seed s takes sample s modulo 3), or the first rows 
   on this table with this seed.
 
 The difference of a variant is its score minus that of CCMA, in nats: below 0, the part that it
-lacks helps. Wilcoxon's signed-rank test over the seeds of a table gives a p-value, and Holm's
-correction is over all variants and tables of the answer. A cell has the mean difference; a star
-means p < 0.05 after the correction.
+lacks helps. A cell has the mean difference, and on how many seeds the variant is ahead and behind.
+The p-value of a variant is that of Wilcoxon's signed-rank test over all tables and seeds, with
+Holm's correction over the variants. Before the test, the differences of each table are divided by
+their mean size over all variants, so that no table decides alone.
 
     python benchmarks/ablation.py --data DIR --journal runs.jsonl            the second species
     python benchmarks/ablation.py --data DIR --journal runs.jsonl --only-journal --write
@@ -33,7 +34,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from ablated import SPECIES, STEPS
-from best_known import BestKnown, name_sample
+from best_known import TOLERANCE, BestKnown, name_sample
 from coevo import Budget, Dataset, FamilyScorer, load_network, read_data, run_search, sample
 from harness import describe_run, replace_block
 from public_tables import find_table, read_frame
@@ -139,10 +140,16 @@ def correct_by_holm(p_values: list[float]) -> list[float]:
     return corrected
 
 
-def count_seeds(cells: dict[tuple[str, str], list[float]], table: str) -> str:
-    """Return the smallest and the largest number of seeds of the variants on a table."""
-    counts = [len(found) for (_, of_table), found in cells.items() if of_table == table]
-    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+def format_cell(differences: list[float]) -> str:
+    """Return the mean difference, and the numbers of seeds ahead and behind.
+
+    >>> format_cell([1.0, -3.0, 0.001])
+    '-0.7 (1, 1)'
+    """
+    if not differences:
+        return ""
+    ahead, behind = (sum(sign * d > TOLERANCE for d in differences) for sign in (1, -1))
+    return f"{statistics.mean(differences):+,.1f} ({ahead}, {behind})"
 
 
 def format_table(
@@ -150,41 +157,38 @@ def format_table(
 ) -> str:
     """Return both comparisons as Markdown tables."""
     tables = options.tables.split(",")
+    heads = [
+        f"{name} ({score}, {seconds} s)"
+        for name, _, score, seconds in (table.split(":") for table in tables)
+    ]
     lines = [f"One thread of {machine}."]
     for by_evaluations in (False, True):
+        others = [one for one in names if one != FULL and not (by_evaluations and one in UNLIKE)]
         cells = {
             (name, table): compare(runs, table, name, by_evaluations)
-            for name in names
-            if name != FULL and not (by_evaluations and name in UNLIKE)
+            for name in others
             for table in tables
         }
-        keys = [key for key, found in cells.items() if found]
-        corrected = correct_by_holm([compute_p_value(cells[key]) for key in keys])
-        p_values = dict(zip(keys, corrected, strict=True))
-        heads = [
-            f"{name} ({score}, {seconds} s)"
-            for name, _, score, seconds in (table.split(":") for table in tables)
+        scales = {
+            table: np.abs([d for name in others for d in cells[name, table]] or [1.0]).mean()
+            for table in tables
+        }
+        pooled = [
+            [d / max(scales[table], 1e-9) for table in tables for d in cells[name, table]]
+            for name in others
         ]
+        p_values = correct_by_holm([compute_p_value(found) for found in pooled])
         at = "the evaluations that all variants reach" if by_evaluations else "equal CPU seconds"
         lines += [
             "",
-            f"After {at}: nats minus those of CCMA, mean of the seeds.",
+            f"After {at}: nats minus those of CCMA, mean of the seeds (seeds ahead, behind).",
             "",
-            "| variant | " + " | ".join(heads) + " | tables worse*, better* |",
-            "|---|" + "---:|" * (len(tables) + 1),
+            "| variant | pairs | p (Holm) | " + " | ".join(heads) + " |",
+            "|---|---:|---:|" + "---:|" * len(tables),
         ]
-        for name in dict.fromkeys(name for name, _ in cells):
-            shown, worse, better = [], 0, 0
-            for table in tables:
-                found, p = cells[name, table], p_values.get((name, table), 1.0)
-                if not found:
-                    shown.append("")
-                    continue
-                mean = statistics.mean(found)
-                worse, better = worse + (p < 0.05 and mean < 0), better + (p < 0.05 and mean > 0)
-                shown.append(f"{mean:+,.1f}" + ("*" if p < 0.05 else ""))
-            lines.append(f"| {name} | " + " | ".join(shown) + f" | {worse}, {better} |")
-        lines.append("| *seeds* | " + " | ".join(count_seeds(cells, t) for t in tables) + " | |")
+        for name, found, p in zip(others, pooled, p_values, strict=True):
+            shown = " | ".join(format_cell(cells[name, table]) for table in tables)
+            lines.append(f"| {name} | {len(found)} | {p:.2g} | {shown} |")
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@ r"""Compare CCMA of two versions of coevo: the final scores after the same CPU t
 A table is ``NAME:ROWS``: the first rows of a table of `--data`, or a sample of a bundled network.
 Each run has its own process and one thread. `--before` is the folder ``src`` of the other version.
 
-    git worktree add ../before 9ac8d45    the last commit of 0.1.0
+    git worktree add ../before dcd5518    the last commit before masks had candidates
     python benchmarks/versions.py --before ../before/src --data DIR --tables cr52:300,andes:1000
     python benchmarks/versions.py --before ../before/src --data DIR --journal FILE    resumes
 """
@@ -151,6 +151,7 @@ def main() -> None:
         "--only-journal", action="store_true", help="make the table of these runs; run nothing"
     )
     parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    parser.add_argument("--block", default="versions", help="name of that table")
     options = parser.parse_args()
     if options.one:
         table, score, seed = options.one.split(",")
@@ -161,7 +162,7 @@ def main() -> None:
     answers = list(measure(options))
     table = format_table(answers, options, describe_run()["machine"])
     if options.write:
-        replace_block(HERE / "README.md", f"versions {options.score}", table)
+        replace_block(HERE / "README.md", options.block, table)
     print(table)
 
 

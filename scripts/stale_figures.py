@@ -40,6 +40,7 @@ SEARCH = ("search", "score")
 POSTERIOR = ("averaging", *SEARCH)
 MEASURES = {
     "ablation.py": SEARCH,
+    "many_variables.py": SEARCH,
     "calibration.py": POSTERIOR,
     "ccga.py": SEARCH,
     "champion.py": SEARCH,

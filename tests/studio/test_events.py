@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from coevo.studio.events import EVENTS, EventLog, Feed, format_event, read_events
+from coevo.studio.events import EVENTS, EventLog, Feed, format_event, parse_event, read_events
 
 N_CLIENTS, N_EVENTS = 200, 120
 
@@ -94,6 +94,28 @@ def test_an_incomplete_line_is_removed(tmp_path):
     log.append("done", {})
     log.close()
     assert read_events(tmp_path) == [{"kind": "begin"}, {"kind": "done"}]
+
+
+ORDERS = {"n": 2, "agreement": 1.0, "best": [0], "low": [0], "high": [0], "mean": [0.0]}
+OLD = {"kind": "species", "generation": 3, "orders": ORDERS}
+ROWS = {"kind": "rows", "rows": [[0, 1, 0.1, 0, -5.0, 0]], "left": None, "fraction": None}
+
+
+@pytest.mark.parametrize(
+    ("event", "is_event"),
+    [
+        (OLD, True),  # of 0.2.0: no work, no row
+        ({**OLD, "row": {"mask": "m", "child": 0, "candidates": [], "values": None}}, True),
+        ({**OLD, "row": {"mask": "m", "child": 0, "candidates": [1], "values": []}}, False),
+        ({**OLD, "work": {"families": 1}}, False),
+        (ROWS, True),
+        ({**ROWS, "credit": [[0, 0.5, 0.0]]}, True),
+        ({**ROWS, "credit": [["0"]]}, False),
+        ({**ROWS, "credit": [[]]}, False),
+    ],
+)
+def test_events_of_older_versions_are_events(event, is_event):
+    assert (parse_event(json.dumps(event).encode()) == event) is is_event
 
 
 def test_damaged_lines_are_passed_over_and_counted(tmp_path):

@@ -42,6 +42,8 @@ def shown(tab):
         "arcs": tab.locator(".live-graph .world path.arc").count(),
         "orders": tab.locator(".orders .best").count(),
         "masks": tab.locator(".masks .pair").count(),
+        "work": tab.locator(".bars .bar").count(),
+        "credit": tab.locator(".bars .shade").count(),
         "line": tab.locator(".line-score").get_attribute("d"),
     }
 
@@ -72,6 +74,7 @@ def test_names_are_never_markup_in_two_tabs(open_tab, server):
     assert shown(first) == shown(second) == shown(third)
     titles = first.locator(".orders title").all_text_contents()
     assert sorted(title.partition(": position")[0] for title in titles) == sorted(NASTY)
+    assert shown(first)["credit"] > 0
     assert first.locator("#view img, #view script, #view b").count() == 0
     assert f"best score {same.search.score:,.2f}" in shown(first)["facts"]
     assert f"{len(same.search.dag.arcs)} arcs" in shown(first)["facts"]

@@ -10,6 +10,7 @@ import coevo
 from coevo.cli import cli
 from coevo.data import write_data
 from coevo.io import read_run
+from coevo.search.species import list_credit, summarise_species
 from coevo.studio.events import read_events
 from coevo.studio.workspace import read_object
 
@@ -56,6 +57,16 @@ def test_a_search_equals_that_of_the_command_line(client, studio, table):
     names = opened["variables"]
     assert {(names[p], names[c]) for p, c in last["arcs"]} == set(same.search.dag.arcs)
     assert events[-1]["kind"] == "done"
+
+    credit = [row for event in events for row in event.get("credit", ())]
+    expected = [[row.generation, *list_credit(row.details)] for row in same.history]
+    expected = [row for row in expected if any(row[1:])]
+    assert len(expected) > 2
+    for found, row in zip(credit, expected, strict=True):
+        assert found == pytest.approx(row, rel=1e-3)
+    shown = [event for event in events if event["kind"] == "species"][-1]
+    summary = summarise_species(same.search.state.get_populations())
+    assert {key: shown[key] for key in summary} == json.loads(json.dumps(summary))
 
 
 def wait_for(studio, name, kind):
@@ -119,6 +130,11 @@ def test_a_run_of_the_command_line_is_shown(client, studio, tmp_path):
     assert (facts["state"], facts["has_network"], facts["has_events"]) == ("done", True, False)
     assert [row[0] for row in facts["saved"]["rows"]] == list(range(9))
     assert sorted(facts["saved"]["variables"]) == sorted(rows.names)
+    saved = read_run(tmp_path / "mine")
+    assert facts["saved"]["species"] == saved.facts["species"]
+    assert [row[0] for row in facts["saved"]["credit"]] == [
+        row["generation"] for row in saved.history if any(list_credit(row))
+    ]
     answer = client.post(f"/api/runs/{name}/resume", json={})
     assert answer.json() == {
         "error": f"The run {name!r} was not started in the studio. "

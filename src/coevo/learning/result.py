@@ -35,6 +35,7 @@ from coevo.report import require_matplotlib
 from coevo.report.page import make_run_page, write_page
 from coevo.score import Addition, ArcEffect, NearMiss, Score, name_gain
 from coevo.search import TAN, HistoryRow, Method, NaiveBayes, SearchResult, SearchSpec
+from coevo.search.species import summarise_species
 
 __all__ = ["POSTERIOR", "PROOF", "STRENGTH", "LearnResult"]
 
@@ -413,6 +414,7 @@ class LearnResult:
             "per_variable": self.search.per_variable,
             "families_scored": self.search.families_scored,
             "parent_counts": self._describe_parent_counts(),
+            **self._describe_species(),
         }
         fitted: BayesianNetwork | None = None
         notices: list[str] = []
@@ -456,6 +458,15 @@ class LearnResult:
                 if len(counts) <= MAX_CONFIGURATIONS
             }
         return {}
+
+    def _describe_species(self) -> dict[str, Any]:
+        """Return the species of the last state by name; nothing for a method that has none."""
+        state = self.search.state
+        populations = None if state is None else state.get_populations()
+        if populations is None:
+            return {}
+        names = list(self.search.dag.nodes)
+        return {"species": {"variables": names, **summarise_species(populations)}}
 
     def __repr__(self) -> str:
         return (

@@ -37,14 +37,46 @@ from coevo.search.operators import Orders, cycle_crossover
 from coevo.search.order_kernels import flag_nearby_responses
 from coevo.search.perturbation_kernels import draw_order
 
-__all__ = ["ELITE", "ParentSetBreeder", "breed_orders"]
+__all__ = ["ELITE", "ParentSetBreeder", "breed_orders", "describe_masks"]
 
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 ELITE = 0  # the mask whose source is the best order
 NEARBY_ELITE = 2  # the mask whose source is the neighbourhood of the best order
 SOURCES = ("response", "response", "nearby", "nearby", "archive", "probe", "enlarge", "cross")
 SCOUTS = (1, 2, 4)  # the masks whose rows are all variables
+NAMES = (  # one for each source: the name of the mask, as a scout, and what a turn of it does
+    ("best order", "", "extends the parents that the best order has chosen"),
+    ("other orders", "scout of orders", "extends the parents that an order has chosen"),
+    ("moves of the best", "scout of moves", "extends the choice after one move of the best order"),
+    ("moves of others", "", "extends the choice after one move of another order"),
+    ("archive", "scout of the archive", "extends the best family that was never extended"),
+    ("single parents", "", "extends one candidate, the most promising first"),
+    ("one more parent", "", "adds a candidate to the parents of an order and extends them"),
+    ("unions", "", "extends the parents of two orders together"),
+)
 SCANNED = 0x9E3779B97F4A7C15  # the hash of a scan differs from that of the parent set by this
+
+
+def describe_masks(n_masks: int, has_scouts: bool) -> list[tuple[str, str]]:
+    """Return a short name of each mask, and what a turn of it does.
+
+    >>> [name for name, _ in describe_masks(9, has_scouts=True)][:3]
+    ['best order', 'scout of orders', 'scout of moves']
+    >>> describe_masks(9, has_scouts=False)[8][0]
+    'other orders 2'
+    """
+    described: list[tuple[str, str]] = []
+    n_same: dict[str, int] = {}
+    for mask in range(n_masks):
+        kind = mask % len(SOURCES)
+        # Beyond the first masks, none is bound to the best order.
+        is_free = mask != kind and kind in (ELITE, NEARBY_ELITE)
+        name, _, meaning = NAMES[kind + is_free]
+        if has_scouts and kind in SCOUTS:
+            name, meaning = NAMES[kind][1], f"{meaning}; tries every variable"
+        n_same[name] = n_same.get(name, 0) + 1
+        described.append((name if n_same[name] == 1 else f"{name} {n_same[name]}", meaning))
+    return described
 
 
 def breed_orders(

@@ -63,7 +63,7 @@ from coevo.search.operators import (
     two_point_crossover,
 )
 from coevo.search.solution_scorer import SolutionScorer
-from coevo.search.species import Populations, count_pairs
+from coevo.search.species import MaskRow, Populations, count_pairs
 from coevo.search.state_schema import PERMUTATIONS, SCORES, Array, Schema
 
 __all__ = ["CCGA", "CCGAState"]
@@ -93,7 +93,22 @@ class CCGAState(SearchState):
         best = int(self.order_scores.argmax())
         ranked = np.argsort(-self.order_scores, kind="stable")
         pairs = count_pairs(self.orders[best], self.masks)
-        return Populations(self.orders[ranked], len(self.masks), pairs, self.mask_scores)
+        return Populations(
+            self.orders[ranked],
+            len(self.masks),
+            pairs,
+            self.mask_scores,
+            row=_choose_row(self.orders[best], self.masks[int(self.mask_scores.argmax())]),
+        )
+
+
+def _choose_row(order: NDArray[np.int64], mask: NDArray[np.bool_]) -> MaskRow | None:
+    """Return the longest row of a mask under an order; None if the mask is empty."""
+    pairs = count_pairs(order, mask[None])
+    if not len(pairs):
+        return None
+    child = int(np.bincount(pairs[:, 1]).argmax())
+    return MaskRow("the best mask", child, pairs[pairs[:, 1] == child, 0])
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,7 @@ from coevo.search.operators import Orders
 from coevo.search.order_climbs import ClimbDraws, find_responses, improve_orders
 from coevo.search.parent_extension import Extensions, add_extensions, extend_parent_sets
 from coevo.search.sparse_climb import SparseClimb
+from coevo.search.species import name_credit
 
 __all__ = ["CCMA", "CCMAState", "Work"]
 
@@ -470,4 +471,8 @@ def _list_parent_sets(adjacency: NDArray[np.bool_]) -> list[ParentSet]:
 
 
 def _make_info(state: CCMAState) -> Info:
-    return {"n_families": float(len(state.family_scores)), "n_extended": float(len(state.extended))}
+    return {
+        "n_families": float(len(state.family_scores)),
+        "n_extended": float(len(state.extended)),
+        **name_credit(state.credit),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from coevo.search.archive import Archive
 from coevo.search.base import SearchState
+from coevo.search.breeding import describe_masks
 from coevo.search.masks import LEAST_HOPE, N_CANDIDATES, Masks, list_paying_pairs
 from coevo.search.operators import Orders
-from coevo.search.species import Populations
+from coevo.search.species import MaskRow, MaskWork, Populations
 from coevo.search.state_schema import (
     FINITE,
     LARGEST_SCORE,
@@ -27,7 +28,7 @@ from coevo.search.state_schema import (
     make_range,
 )
 
-__all__ = ["CCMAState", "make_archive_fields", "make_mask_fields"]
+__all__ = ["CCMAState", "make_archive_fields", "make_mask_fields", "merge_populations"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +84,7 @@ class CCMAState(SearchState):
 
     def get_populations(self) -> Populations | None:
         """Return orders and masks; None during the hill climbing."""
-        if self.is_climbing:
-            return None
-        return Populations(
-            self.orders, len(self.credit), list_paying_pairs(self.masks), self.credit
-        )
+        return None if self.is_climbing else merge_populations([self], self.adjacency)
 
     @classmethod
     def upgrade_entries(cls, entries: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -133,6 +130,57 @@ class CCMAState(SearchState):
         if ((self.choice < self.begin[:-1]) | (self.choice >= self.begin[1:])).any():
             return "'choice' must name families of each child"
         return _find_wrong_choice(self)
+
+
+def merge_populations(states: Sequence[CCMAState], adjacency: NDArray[np.bool_]) -> Populations:
+    """Return the species of one or more states that evolve, the best state first.
+
+    `adjacency` is the best structure. The work of masks with the same source is added up; their
+    credit, which is a rate, is averaged.
+    """
+    n_masks, n, width = states[0].candidates.shape
+    pairs = np.concatenate([list_paying_pairs(state.masks) for state in states])
+    if len(states) > 1:  # the same pair may be on several islands
+        distinct, number = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
+        times = np.bincount(number, weights=pairs[:, 2], minlength=len(distinct))
+        pairs = np.column_stack([*np.divmod(distinct, max(1, n)), times.astype(np.int64)])
+    work = MaskWork(
+        describe_masks(n_masks, has_scouts=width < n - 1),
+        np.mean([state.credit for state in states], axis=0),
+        np.sum([state.spent for state in states], axis=0),
+        np.sum([state.earned for state in states], axis=0),
+        np.concatenate([state.candidates for state in states]),
+        np.concatenate([state.values for state in states]),
+        adjacency,
+    )
+    return Populations(
+        np.concatenate([state.orders for state in states]),
+        n_masks * len(states),
+        pairs,
+        np.concatenate([state.credit for state in states]),
+        work,
+        _choose_row(states[0], work),
+    )
+
+
+def _choose_row(state: CCMAState, work: MaskWork) -> MaskRow | None:
+    """Return a row that shows well what a mask is.
+
+    The child earned most of those with two parents in the best structure, if there are any. The
+    row has most of these parents; other masks may have found the others.
+    """
+    if not len(work.adjacency):
+        return None
+    n_parents = np.minimum(2, work.adjacency.sum(axis=0))
+    child = int(np.lexsort((-state.earned.sum(axis=0), -n_parents))[0])
+    n_held = np.isin(state.candidates[:, child], np.flatnonzero(work.adjacency[:, child]))
+    mask = int(np.lexsort((-state.earned[:, child], -n_held.sum(axis=1)))[0])
+    return MaskRow(
+        f"the mask “{work.names[mask][0]}”",
+        child,
+        state.candidates[mask, child].astype(np.int64),
+        np.maximum(state.values[mask, child], 0.0),
+    )
 
 
 def _find_wrong_choice(state: CCMAState) -> str:

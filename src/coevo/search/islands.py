@@ -50,8 +50,8 @@ from coevo.search.base import (
 )
 from coevo.search.budget import Budget
 from coevo.search.ccma import CCMA, CCMAState
-from coevo.search.masks import list_paying_pairs
-from coevo.search.species import Populations
+from coevo.search.ccma_state import merge_populations
+from coevo.search.species import Populations, name_credit
 
 __all__ = ["Epoch", "Islands", "IslandsState", "Runner", "run_in_sequence"]
 
@@ -95,15 +95,7 @@ class IslandsState(SearchState):
         evolving = [island for island in ranked if not island.is_climbing]
         if not evolving:
             return None
-        pairs = np.concatenate([list_paying_pairs(island.masks) for island in evolving])
-        distinct, number = np.unique(pairs[:, :2], axis=0, return_inverse=True)
-        times = np.bincount(number.ravel(), weights=pairs[:, 2], minlength=len(distinct))
-        return Populations(
-            np.concatenate([island.orders for island in evolving]),
-            sum(len(island.credit) for island in evolving),
-            np.column_stack([distinct, times.astype(np.int64)]),
-            np.concatenate([island.credit for island in evolving]),
-        )
+        return merge_populations(evolving, self.adjacency)
 
 
 @dataclass(frozen=True)
@@ -227,4 +219,5 @@ def _make_info(state: IslandsState) -> Info:
         "n_families": float(sum(len(island.family_scores) for island in islands)),
         "n_extended": float(sum(len(island.extended) for island in islands)),
         "lowest": float(min(island.score for island in islands)),
+        **name_credit(np.mean([island.credit for island in islands], axis=0)),
     }

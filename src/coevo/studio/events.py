@@ -20,7 +20,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import math
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,15 +27,12 @@ from typing import Any
 
 from coevo.json_text import load_json
 from coevo.run_files import format_json_line
+from coevo.species_record import are_masks, are_orders, is_number, is_row, is_work
 
 __all__ = ["EVENTS", "EventLog", "Feed", "format_event", "parse_event", "read_events"]
 
 EVENTS = "events.jsonl"
 HEARTBEAT = 15.0  # seconds without an event, after which a comment keeps the connection
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _are(value: Any, is_one: Callable[[Any], bool], n: int | None = None) -> bool:
@@ -45,30 +41,16 @@ def _are(value: Any, is_one: Callable[[Any], bool], n: int | None = None) -> boo
 
 
 def _are_rows(value: Any) -> bool:
-    return bool(value) and _are(value, lambda row: _are(row, _is_number, 6))
+    return bool(value) and _are(value, lambda row: _are(row, is_number, 6))
+
+
+def _are_credits(value: Any) -> bool:
+    """Return whether these are a generation and the credit of each mask, if there are any."""
+    return value is None or _are(value, lambda row: bool(row) and _are(row, is_number))
 
 
 def _are_arcs(value: Any) -> bool:
     return _are(value, lambda arc: _are(arc, lambda end: isinstance(end, int) and end >= 0, 2))
-
-
-def _are_orders(value: Any) -> bool:
-    numbers, lists = ("n", "agreement"), ("best", "low", "high", "mean")
-    return (
-        isinstance(value, dict)
-        and all(_is_number(value.get(key)) for key in numbers)
-        and all(_are(value.get(key), _is_number) for key in lists)
-        and len({len(value[key]) for key in lists}) == 1
-    )
-
-
-def _are_masks(value: Any) -> bool:
-    numbers = ("n", "agreement", "n_pairs", "n_common")
-    return value is None or (
-        isinstance(value, dict)
-        and all(_is_number(value.get(key)) for key in numbers)
-        and _are(value.get("pairs"), lambda pair: _are(pair, _is_number, 3))
-    )
 
 
 def _is_text(value: Any) -> bool:
@@ -83,12 +65,18 @@ def _is_object(value: Any) -> bool:
 FIELDS: Mapping[str, Mapping[str, Callable[[Any], bool]]] = {
     "status": {"text": _is_text},
     "opened": {"variables": lambda value: _are(value, _is_text), "limits": _is_object},
-    "resumed": {"generation": _is_number},
-    "rows": {"rows": _are_rows},
-    "level": {"name": _is_text, "score": _is_number},
+    "resumed": {"generation": is_number},
+    "rows": {"rows": _are_rows, "credit": _are_credits},
+    "level": {"name": _is_text, "score": is_number},
     "network": {"arcs": _are_arcs},
-    "species": {"generation": _is_number, "orders": _are_orders, "masks": _are_masks},
-    "samples": {"done": _is_number, "total": _is_number},
+    "species": {
+        "generation": is_number,
+        "orders": are_orders,
+        "masks": are_masks,
+        "work": is_work,
+        "row": is_row,
+    },
+    "samples": {"done": is_number, "total": is_number},
     "result": {"stop_reason": _is_text},
     "failed": {"error": _is_text},
 }

@@ -3,10 +3,12 @@
     status    what is being done, as a text
     opened    the table and the search: variables, method, limits, decisions
     resumed   the search continues after this generation; later rows are repeated
-    rows      generations: [generation, evaluations, seconds, improved, score, arcs], time left
+    rows      generations: [generation, evaluations, seconds, improved, score, arcs], time left;
+              credit of masks, if they have any: [generation, credit of each mask]
     level     a score to compare with: of the greedy start, of the network behind an example
     network   the best network so far, as pairs of numbers of variables
-    species   how far orders and masks have converged (`coevo.search.species`)
+    species   how far orders and masks have converged, and what each did for the other
+              (`coevo.search.species`)
     result    the end of the search
 
 Events are gathered for a tenth of a second, and summaries are limited to a small share of the
@@ -24,7 +26,7 @@ from coevo.bundled import list_networks, load_network
 from coevo.errors import FileError
 from coevo.learning import LearnTask
 from coevo.search import Checkpoint, HistoryRow
-from coevo.search.species import summarise_species
+from coevo.search.species import list_credit, summarise_species
 from coevo.studio.events import read_events
 from coevo.studio.job_task import open_job_task
 from coevo.studio.worker import JobContext
@@ -78,6 +80,7 @@ class Reporter:
         self._context, self._task = context, task
         self._progress = task.make_progress()
         self._rows: list[list[float]] = []
+        self._credit: list[list[float]] = []
         self._rows_due = self._network_due = self._species_due = 0.0
         self._shown = -1  # the generation whose network was sent
         self._state: Any = None
@@ -124,7 +127,9 @@ class Reporter:
                 sent = max(sent, *(int(row[0]) for row in event["rows"]))
         generation = checkpoint.state.generation
         self._context.emit("resumed", generation=generation)
-        self._rows += [_list_row(row) for row in checkpoint.history if row.generation > sent]
+        for row in checkpoint.history:
+            if row.generation > sent:
+                self._keep(row)
         self._was_climbing = bool(getattr(checkpoint.state, "is_climbing", False))
         self._flush()
 
@@ -135,7 +140,7 @@ class Reporter:
     def add_row(self, row: HistoryRow) -> None:
         """Report a generation, if it is time."""
         self._progress.update(row)
-        self._rows.append(_list_row(row))
+        self._keep(row)
         now = time.perf_counter()
         if now >= self._rows_due:
             self._flush()
@@ -167,11 +172,19 @@ class Reporter:
             self._context.emit("level", name="the greedy start", score=row.score)
         self._was_climbing = is_climbing
 
+    def _keep(self, row: HistoryRow) -> None:
+        """Keep a generation for the next event."""
+        self._rows.append(_list_row(row))
+        credit = list_credit(row.details)
+        if any(credit):  # there is none before evolution begins, and for other methods
+            self._credit.append([row.generation, *(float(f"{each:.4g}") for each in credit)])
+
     def _flush(self) -> None:
         if self._rows:
             left, fraction = self._progress.seconds_left, self._progress.fraction
-            self._context.emit("rows", rows=self._rows, left=left, fraction=fraction)
-            self._rows = []
+            more = {"credit": self._credit} if self._credit else {}
+            self._context.emit("rows", rows=self._rows, left=left, fraction=fraction, **more)
+            self._rows, self._credit = [], []
 
     def _send_network(self) -> None:
         state = self._state

@@ -18,6 +18,7 @@ __all__ = ["format_script_json", "make_arc_data", "make_page_data", "make_table_
 MAX_CELLS = 600  # of a table that is included; further rows are only counted
 DIGITS = 6  # significant digits of a probability
 DIRECTED_BY = (None, "data", "knowledge")  # the number of each in the data of an arc
+MAX_GENERATIONS = 300  # whose credit is included
 GAIN_DIGITS = 9  # of a gain, which the table of arcs shows to two decimal places
 
 
@@ -56,7 +57,21 @@ def make_page_data(
             for name in names
         ]
         data["means"] = page.are_counts_means
+    if page.species is not None:
+        data["species"] = _make_species_data(page, page.species)
     return data
+
+
+def _make_species_data(page: Page, species: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the species for their pictures, with the arcs of the network by their numbers.
+
+    Of a long history every second row is left out, or more. The credit of a mask changes slowly.
+    """
+    place = {name: i for i, name in enumerate(species["variables"])}
+    step = -(-len(page.credit) // MAX_GENERATIONS) or 1
+    arcs = [[place[a], place[b]] for a, b in page.dag.arcs if a in place and b in place]
+    credit = [[_round(value) for value in row] for row in page.credit[::-1][::step][::-1]]
+    return {**species, "arcs": arcs, "credit": credit}
 
 
 def _round(value: float | None, digits: int = DIGITS) -> float | None:

@@ -18,6 +18,8 @@ from coevo.report.page.table_facts import (
 )
 from coevo.score import NearMiss
 from coevo.score.gains import LIKELY
+from coevo.search.species import list_credit
+from coevo.species_record import is_summary
 
 __all__ = ["make_network_page", "make_run_page"]
 
@@ -59,6 +61,7 @@ def make_run_page(
     title : str
         The title of the page.
     """
+    rows = list(history)
     arcs = {(arc["from"], arc["to"]): arc for arc in facts.get("arcs", ())}
     dag = DAG(tuple(facts.get("per_variable", ())), arcs) if network is None else network.dag
     arc_facts = {arc: _read_arc_facts(arcs[arc]) for arc in dag.arcs if arc in arcs}
@@ -75,7 +78,7 @@ def make_run_page(
         posterior=str(facts.get("posterior", {}).get("verdict", "")),
         proof=str(facts.get("proof", {}).get("verdict", "")),
         bootstrap=_summarise_bootstrap(facts.get("bootstraps"), dag),
-        history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in history],
+        history=[ScorePoint(row["seconds"], row["generation"], row["score"]) for row in rows],
         audit=describe_audit(facts),
         decisions=describe_decisions(facts),
         columns=describe_columns(facts.get("columns", ())),
@@ -88,7 +91,17 @@ def make_run_page(
         known=[a for a in dag.arcs if a in arcs and arcs[a].get("directed_by") == "knowledge"],
         n_rows=facts.get("n_rows"),
         hints=_list_hints(facts),
+        species=_read_species(facts),
+        credit=[[row["generation"], *credit] for row in rows if any(credit := list_credit(row))],
     )
+
+
+def _read_species(facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the species of a run; None if it has none, as runs of 0.2.0 and older."""
+    species: dict[str, Any] | None = facts.get("species")
+    if species is not None and not is_summary(species):
+        raise ValueError("the species are no summary")
+    return species
 
 
 def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:

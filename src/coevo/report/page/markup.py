@@ -6,7 +6,12 @@ from collections.abc import Container, Iterable, Sequence
 
 from coevo.picture.markup import escape, format_number, make_element
 
-__all__ = ["escape", "format_number", "make_element", "make_table"]
+__all__ = ["escape", "format_number", "make_element", "make_scroll_area", "make_table"]
+
+
+def make_scroll_area(inner: str, label: str) -> str:
+    """Return a box that scrolls; the keyboard reaches it."""
+    return make_element("div", inner, class_="scroll", role="region", aria_label=label, tabindex=0)
 
 
 def make_table(

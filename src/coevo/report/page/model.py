@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from coevo.errors import GraphError, format_count
 from coevo.graph import DAG
@@ -121,6 +122,11 @@ class Page:
         The number of rows of the table.
     hints : sequence of str
         Sentences about the result for the summary.
+    species : mapping, optional
+        The two species at the end of the search: ``variables`` (their names), and the summary of
+        `coevo.search.species`.
+    credit : sequence of lists
+        A generation and the credit of each mask then.
 
     Examples
     --------
@@ -158,6 +164,8 @@ class Page:
     known: Collection[Arc] = ()
     n_rows: int | None = None
     hints: Sequence[str] = ()
+    species: Mapping[str, Any] | None = None
+    credit: Sequence[Sequence[float]] = ()
 
     def __post_init__(self) -> None:
         if self.network is not None and self.network.dag != self.dag:

@@ -9,8 +9,9 @@ from coevo.errors import format_count
 from coevo.graph import DirectedBy, compare
 from coevo.report.page.curve_svg import find_improvements, render_curve_svg
 from coevo.report.page.edges import DrawnEdge
-from coevo.report.page.markup import escape, make_element, make_table
+from coevo.report.page.markup import escape, make_element, make_scroll_area, make_table
 from coevo.report.page.model import ArcFacts, Page
+from coevo.report.page.species_section import name_species, render_species
 from coevo.report.page.strength_svg import render_strength_svg
 from coevo.score import GAIN_WORDS
 
@@ -175,6 +176,7 @@ def render_sections(page: Page, edges: list[DrawnEdge], names: list[str]) -> str
         ("Arcs", _render_arcs(page, edges, names)),
         ("Arc strength (bootstrap confidence)", _render_bootstrap(page)),
         ("Score over time", _render_history(page)),
+        (name_species(page), render_species(page)),
         ("Decisions about the table", _render_sentences(page.decisions)),
         ("Audit of the data", _render_sentences(page.audit)),
         ("Columns", _render_pairs(page.columns, "column", "type and treatment")),
@@ -224,7 +226,7 @@ def _render_history(page: Page) -> str:
         f"generations and {last.seconds:,.2f} seconds. Scores are natural logarithms; higher is "
         "better."
     )
-    inner = f"<summary>{summary}</summary>{_make_scroll_area(table, summary)}"
+    inner = f"<summary>{summary}</summary>{make_scroll_area(table, summary)}"
     return f"<p>{text}</p>{render_curve_svg(page.history)}{make_element('details', inner)}"
 
 
@@ -239,12 +241,7 @@ def _render_pairs(pairs: Mapping[str, str], first: str, second: str) -> str:
         return ""
     rows = [(_render_key(name), escape(value)) for name, value in pairs.items()]
     inner = make_table((first, second), rows, class_="pairs")
-    return _make_scroll_area(inner, f"Each {first} and its {second}")
-
-
-def _make_scroll_area(inner: str, label: str) -> str:
-    """Return a box that scrolls; the keyboard reaches it."""
-    return make_element("div", inner, class_="scroll", role="region", aria_label=label, tabindex=0)
+    return make_scroll_area(inner, f"Each {first} and its {second}")
 
 
 def _render_key(name: str) -> str:
@@ -284,7 +281,7 @@ def _render_arcs(page: Page, edges: list[DrawnEdge], names: list[str]) -> str:
     counts = _count_words(edges)
     before = make_element("p", f"{counts}.") if counts else ""
     near_misses = _render_near_misses(page)
-    return before + _make_scroll_area(table, "Arcs") + after + definitions + near_misses
+    return before + make_scroll_area(table, "Arcs") + after + definitions + near_misses
 
 
 def _render_near_misses(page: Page) -> str:
@@ -297,7 +294,7 @@ def _render_near_misses(page: Page) -> str:
     ]
     inner = make_table(("near miss", "gain", "probability"), rows, numbers=[1, 2], class_="pairs")
     note = "Not in the network. The probability is that of the edge, if nothing else changes."
-    return _make_scroll_area(inner, "Near misses") + make_element("p", escape(note))
+    return make_scroll_area(inner, "Near misses") + make_element("p", escape(note))
 
 
 def _count_words(edges: list[DrawnEdge]) -> str:

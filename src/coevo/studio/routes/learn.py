@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from coevo.errors import CoevoError, FileError, FormatError, GraphError, ParameterError
 from coevo.run_files import write_json
+from coevo.species_record import is_summary
 from coevo.studio.events import EVENTS
 from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.routes.shell import describe_run
@@ -280,6 +281,7 @@ def _list_levels(
 def _read_saved(folder: Path, with_history: bool) -> dict[str, Any]:
     """Return what a view shows of a run that has ended, from its files."""
     from coevo.io import read_run
+    from coevo.search.species import list_credit
 
     run = read_run(folder)
     keys = ("score", "scoring", "method", "seed", "stop_reason", "generations", "seconds", "n_rows")
@@ -291,4 +293,10 @@ def _read_saved(folder: Path, with_history: bool) -> dict[str, Any]:
         names = ("generation", "evaluations", "seconds", "improved", "score", "n_arcs")
         saved["rows"] = [[row.get(key) for key in names] for row in run.history]
         saved["variables"] = [] if run.network is None else list(run.network.dag.nodes)
+        species = run.facts.get("species")
+        saved["species"] = species if is_summary(species) else None
+        saved["credit"] = []
+        with contextlib.suppress(TypeError, ValueError):  # of a history that was edited
+            rows = [[row.get("generation"), *list_credit(row)] for row in run.history]
+            saved["credit"] = [row for row in rows if any(row[1:])]
     return saved

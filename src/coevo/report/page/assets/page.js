@@ -2,6 +2,7 @@ import { make, makeButton } from "./elements.js";
 import { layOut } from "./neighbourhood.js";
 import { renderProbabilities } from "./probabilities.js";
 import { makeSearch } from "./search.js";
+import { chooseChartWidth, drawChildren, drawIndividuals, drawMasks, drawOrders, drawPaid, drawWork } from "./species_charts.js";
 import { PARENT, CHILD, DIRECTED, SAYS, describeArc, describeDirection, describeFacts, findBusiest, makeStructure } from "./structure.js";
 import { copyText, makeSortable } from "./tables.js";
 import { showTip } from "./tip.js";
@@ -285,3 +286,24 @@ if (table) makeSortable(table);
 const copy = byId("copy");
 if (copy) copy.addEventListener("click", () => copyText(byId("command"), copy));
 if (viewport.start(places[findBusiest(structure)])) say("A part of the graph is shown. Drag it to move; Fit shows all of it.");
+
+// -- both species at work
+
+function drawSpecies({ variables: names, orders, masks, work, row, arcs, credit }) {
+  const draws = {
+    individuals: (width) => drawIndividuals({ row, orders, arcs, names, width }),
+    work: (width) => drawWork(work, credit, width),
+    children: (width) => drawChildren(work, names, width),
+    paid: (width) => drawPaid(work, names, width),
+    orders: (width) => drawOrders(orders, names, width, 30),
+    masks: () => drawMasks(masks, orders, arcs, names),
+  };
+  for (const [name, draw] of Object.entries(draws)) {
+    const box = document.querySelector(`#species-${name} .picture`);
+    if (box) box.replaceChildren(draw(chooseChartWidth(box)));
+  }
+}
+if (data.species) {
+  drawSpecies(data.species);
+  window.addEventListener("resize", () => drawSpecies(data.species));
+}

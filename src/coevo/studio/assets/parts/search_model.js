@@ -16,7 +16,7 @@ export class SearchModel {
 
   clear() {
     Object.assign(this, {
-      variables: [], rows: [], levels: [], arcs: [], convergence: [], species: null, result: null,
+      variables: [], rows: [], levels: [], arcs: [], convergence: [], credit: [], species: null, result: null,
       status: "", left: null, fraction: null, opened: null, error: null,
     });
   }
@@ -44,11 +44,13 @@ export class SearchModel {
   on_resumed(event) {
     this.rows = this.rows.filter(row => row[0] <= event.generation);
     this.convergence = this.convergence.filter(row => row[0] <= event.generation);
+    this.credit = this.credit.filter(row => row[0] <= event.generation);
   }
 
   on_rows(event) {
     const last = this.rows.at(-1)?.[0] ?? -1;
     this.rows.push(...event.rows.filter(row => row[0] > last));
+    this.credit.push(...(event.credit ?? []).filter(row => row[0] > last));
     this.left = event.left;
     this.fraction = event.fraction;
   }

@@ -1,8 +1,9 @@
 // The pictures of a search: its score, its species, and the best network so far.
-import { drawChart, drawMasks, drawOrders } from "../charts.js";
+import { drawChart } from "../charts.js";
 import { formatNumber, h, show } from "../dom.js";
 import { makeArrowsButton, makeGraphView } from "../page/graph_view.js";
 import { whenIdle } from "../page/press.js";
+import { drawChildren, drawIndividuals, drawMasks, drawOrders, drawPaid, drawWork } from "../page/species_charts.js";
 import { CHILD, DIRECTED, PARENT, describeDirection } from "../page/structure.js";
 
 const WITH_SPECIES = ["ccma", "ccga", "islands", "k2ga"];
@@ -46,23 +47,46 @@ function explainAbsence(model, run, isActive) {
   if (method && !WITH_SPECIES.includes(method)) return "This method has no species.";
   if (!model.rows.length) return "No generation yet.";
   if (isActive) return "Evolution has not begun: the first generations climb greedily.";
-  return run.has_events ? "The search ended before evolution began." : "Runs of the command line do not store their species.";
+  return run.has_events ? "The search ended before evolution began." : "This run does not store its species.";
+}
+
+// What each species is, and what scores it, as in the report (coevo.report.page.species_section).
+function explainSpecies({ masks, work }) {
+  const order = "An order is a sequence of all variables. A parent must come before its child.";
+  if (work) return `${order} A mask lists candidate parents for each child; it decides which families are scored. An order is scored by the best families that the masks have found for it, a mask by its credit: what the orders gain for each family that it scores. The higher its credit, the more families it may score.`;
+  if (masks) return `${order} A mask says for each two positions whether an arc joins them. Order and mask together are a network, and its score is the score of both.`;
+  return order;
+}
+
+function makeFigure(title, text, chart) {
+  return h("figure", {}, h("figcaption", {}, h("strong", {}, `${title}.`), ` ${text}`), chart);
+}
+
+// What the masks did for the orders, and which of them got the budget for it.
+function drawMaskWork({ work }, credit, names, width) {
+  if (!work) return [];
+  const share = work.families ? Math.round(100 * work.families_of_earning / work.families) : 0;
+  return [
+    makeFigure("Masks: budget and credit", `${formatNumber(work.families)} families scored; the orders gained ${formatNumber(work.nats)} nats by them on average. The darker a square, the higher the credit at that time: the nats for each family.`, drawWork(work, credit, width)),
+    makeFigure("Children: budget", `${formatNumber(work.n_earning)} of ${formatNumber(work.n_children)} children brought nats; ${share} % of the families were spent on them.`, drawChildren(work, names, width)),
+    makeFigure("Candidates that paid", "The nats that the parent last added to a parent set of the child. Filled: an arc of the best network; pale: its reverse is one; empty: neither.", drawPaid(work, names, width)),
+  ];
 }
 
 export function drawSpecies(model, run, isActive, width) {
-  const { species, variables, arcs } = model;
+  const { species, variables, arcs, credit } = model;
   if (!species) return h("p", { class: "soft" }, explainAbsence(model, run, isActive));
-  const { orders, masks } = species;
-  const credit = masks?.credit;
-  return h("div", { class: "grid-2" },
-    h("figure", {},
-      h("figcaption", {}, h("strong", {}, `Orders: agreement ${orders.agreement.toFixed(2)}`), ` over ${orders.n} orders. Dot: position in the best order; bar: over all orders.`),
-      drawOrders(orders, variables, width)),
-    masks && h("figure", {},
-      h("figcaption", {}, h("strong", {}, `Masks: agreement ${masks.agreement.toFixed(2)}`), ` over ${masks.n} masks. ${masks.n_pairs} pairs, ${masks.n_common} in all masks.`,
-        typeof credit === "number" && ` Highest credit ${formatNumber(credit)}.`,
-        " Rows are parents and columns children, in the best order; a ring is an arc of the best network."),
-      drawMasks(masks, orders, arcs, variables)));
+  const { orders, masks, row } = species;
+  const isComplete = species.work && row?.candidates.length >= variables.length - 1;
+  const best = species.work ? null : masks?.credit; // with credit over time, the last one says little
+  return [h("p", { class: "about" }, explainSpecies(species)), h("div", { class: "grid-2" },
+    row && makeFigure("What an individual is", `Above, the best order. Below, one row of ${row.mask}: its candidates for ${variables[row.child]}. What comes before the child may be its parent. Arrows are arcs of the best network.`,
+      drawIndividuals({ row, orders, arcs, names: variables, width })),
+    drawMaskWork(species, credit, variables, width),
+    makeFigure(`Orders: agreement ${orders.agreement.toFixed(2)}`, `${orders.n} orders. Dot: position in the best order; bar: over all orders.`, drawOrders(orders, variables, width, 40)),
+    masks && makeFigure(`Masks: agreement ${masks.agreement.toFixed(2)}`,
+      `${masks.n} masks. ${masks.n_pairs} pairs, ${masks.n_common} in all masks.${typeof best === "number" ? ` Highest score ${formatNumber(best)}.` : ""} Rows are parents and columns children, in the best order; a ring is an arc of the best network.${isComplete ? " With so few variables each mask holds all pairs; the masks differ in what they extend." : ""}`,
+      drawMasks(masks, orders, arcs, variables)))];
 }
 
 // The arcs of a drawing, each with what directs it.

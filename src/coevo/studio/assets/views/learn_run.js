@@ -24,12 +24,15 @@ function makePanel(title, ...children) {
 function fillFromFiles(model, run) {
   const saved = run.saved;
   if (!saved?.rows) return;
-  model.variables = saved.variables;
-  const number = new Map(saved.variables.map((name, i) => [name, i]));
-  model.opened = { method: saved.method, limits: {}, variables: saved.variables };
+  const variables = saved.species?.variables ?? saved.variables; // the numbers of the species are those of their list
+  model.variables = variables;
+  const number = new Map(variables.map((name, i) => [name, i]));
+  model.opened = { method: saved.method, limits: {}, variables };
   model.rows = saved.rows;
   model.arcs = saved.arcs.map(arc => [number.get(arc.from), number.get(arc.to)]).filter(([a, b]) => a !== undefined && b !== undefined);
   model.result = saved;
+  model.species = saved.species;
+  model.credit = saved.credit;
 }
 
 export function mountRun(container, context, first) {

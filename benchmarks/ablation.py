@@ -163,7 +163,13 @@ def format_table(
     ]
     lines = [f"One thread of {machine}."]
     for by_evaluations in (False, True):
-        others = [one for one in names if one != FULL and not (by_evaluations and one in UNLIKE)]
+        others = [
+            one
+            for one in names
+            if one != FULL
+            and not (by_evaluations and one in UNLIKE)
+            and any(name == one for _, name, _ in runs)
+        ]
         cells = {
             (name, table): compare(runs, table, name, by_evaluations)
             for name in others
@@ -179,6 +185,8 @@ def format_table(
         ]
         p_values = correct_by_holm([compute_p_value(found) for found in pooled])
         at = "the evaluations that all variants reach" if by_evaluations else "equal CPU seconds"
+        if not others:
+            continue
         lines += [
             "",
             f"After {at}: nats minus those of CCMA, mean of the seeds (seeds ahead, behind).",

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from harness import describe_run, replace_block
 
 HERE = Path(__file__).parent
-SIZES = "100:1000:5,300:1000:10,1000:1000:20,3000:1000:60,10000:1000:120,3000:5000:120"
+SIZES = "100:1000:5,300:1000:10,1000:1000:20,3000:1000:40,10000:1000:60"
 SYSTEMS = ("ccma", "hill_climb", "bnlearn")
 REACH, MOST_PARENTS = 100, 3
 R_SCRIPT = """

@@ -162,7 +162,8 @@ def format_table(
         for name, _, score, seconds in (table.split(":") for table in tables)
     ]
     lines = [f"One thread of {machine}."]
-    for by_evaluations in (False, True):
+    # The steps count evaluations in different ways: of complete structures, or of families.
+    for by_evaluations in (False, True) if options.variants == "species" else (False,):
         others = [
             one
             for one in names

@@ -75,7 +75,7 @@ def test_clicks_reach_python(browser, tmp_path):
     tab.goto(path.as_uri())
     tab.wait_for_selector('.node.observed[aria-label^="xray"]')
     tab.locator('.node[aria-label^="smoke"] .state-row').first.click()
-    tab.wait_for_function("globalThis.saved?.smoke === 'yes'")
+    tab.wait_for_function("() => globalThis.saved?.smoke === 'yes'")
     assert tab.evaluate("globalThis.saved") == {"xray": "yes", "smoke": "yes"}
     tab.evaluate("globalThis.change({bronc: 'no'})")
     tab.wait_for_selector('.node.observed[aria-label^="bronc"]')

@@ -77,7 +77,7 @@ def test_news_that_come_while_a_button_is_pressed_are_kept(open_tab, server):
     let_go = hold_answer(tab, "GET", "/knowledge")
     store_elsewhere(server, name, {"tiers": [["age"], ["crp"]], "forbidden": [["ill", "age"]]})
     server.studio.notify("tables")
-    tab.wait_for_function("'letGo' in globalThis")  # the page asks for the news
+    tab.wait_for_function("() => 'letGo' in globalThis")  # the page asks for the news
     let_go()
     with wait_for_put(tab):
         tab.mouse.up()

@@ -95,8 +95,8 @@ class WithoutArchive(CCMASearch):
         no_hashes = np.empty(0, dtype=np.uint64)
         empty = Archive.from_problem(self._problem)
         kept = empty.with_families(archive.children[used], archive.score[used], *sets, no_hashes)
-        position = dict(zip(kept.hash_families().tolist(), range(kept.n_families), strict=True))
-        hashes = archive.hash_families()[choice].tolist()
+        position = dict(zip(kept.hashes.tolist(), range(kept.n_families), strict=True))
+        hashes = archive.hashes[choice].tolist()
         new_choice = [[position[value] for value in row] for row in hashes]
         reduced = replace(
             state,

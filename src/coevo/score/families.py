@@ -75,7 +75,15 @@ class FamilyBatch:
         ([0, 1, 0], [0, 1, 3])
         """
         child, parent = np.nonzero(adjacency.T)
-        n = len(adjacency)
+        return cls.from_arcs(child, parent, len(adjacency))
+
+    @classmethod
+    def from_arcs(cls, child: NDArray[np.int64], parent: NDArray[np.int64], n: int) -> FamilyBatch:
+        """Build the batch of all families of n variables from arcs that ascend by child and parent.
+
+        >>> FamilyBatch.from_arcs(np.array([1]), np.array([0]), 2).members.tolist()
+        [0, 1, 0]
+        """
         start = np.arange(n + 1) + np.searchsorted(child, np.arange(n + 1))
         members = np.empty(n + len(child), dtype=np.int32)
         members[start[:-1]] = np.arange(n)

@@ -112,8 +112,9 @@ class Archive:
             return "'extended' must ascend"
         return ""
 
-    def hash_families(self) -> Hashes:
-        """Return the hash of each family."""
+    @cached_property
+    def hashes(self) -> Hashes:
+        """The hash of each family."""
         return hash_parent_sets(self.children, self.start, self.parents, len(self.begin) - 1)
 
     def parents_of(self, family: int) -> tuple[int, ...]:
@@ -124,10 +125,8 @@ class Archive:
         self, families: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the child and the parent of each arc of these families."""
-        size = np.diff(self.start)[families]
-        first = np.cumsum(size) - size
-        members = np.repeat(self.start[families] - first, size) + np.arange(int(size.sum()))
-        return np.repeat(self.children[families], size), self.parents[members]
+        start, at = _find_members(self.start, families)
+        return np.repeat(self.children[families], np.diff(start)), self.parents[at]
 
     def rescore(self, problem: Problem) -> Archive:
         """Return the same families with their scores on other rows, none of them extended."""
@@ -193,11 +192,18 @@ def _select(
     n: int,
 ) -> Families:
     """Return the chosen families in the given sequence. Their children must be ascending."""
-    size = np.diff(start)[chosen]
-    new_start = np.concatenate([[0], np.cumsum(size)])
-    at = np.repeat(start[chosen] - new_start[:-1], size) + np.arange(int(new_start[-1]))
+    new_start, at = _find_members(start, chosen)
     begin = np.searchsorted(child[chosen], np.arange(n + 1))
     return Families(begin, score[chosen], new_start, parents[at])
+
+
+def _find_members(
+    start: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the parents of each chosen family begin, and the places of all of them."""
+    size = np.diff(start)[chosen]
+    new_start = np.concatenate([[0], np.cumsum(size)])
+    return new_start, np.repeat(start[chosen] - new_start[:-1], size) + np.arange(new_start[-1])
 
 
 def flatten_sets(sets: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

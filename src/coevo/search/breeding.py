@@ -167,7 +167,7 @@ class ParentSetBreeder:
         as_child, as_parent = hash_keys(len(rules.allowed))
         self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
         self._known = set(archive.extended.tolist())
-        hashes, is_allowed = archive.hash_families(), archive.score > -np.inf
+        hashes, is_allowed = archive.hashes, archive.score > -np.inf
         self._is_open = ~np.isin(hashes, archive.extended) & is_allowed
         self._is_unscanned = self._is_open
         if self._is_wide:

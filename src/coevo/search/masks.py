@@ -1,20 +1,21 @@
 """The second species of CCMA: masks, which decide which families are scored.
 
 A *mask* is a sparse superstructure. It has a *row* for each child: the candidate parents of the
-child, and the credit that the row has earned. An order and a mask together allow the DAGs whose
-arcs point forward in the order and are pairs of the mask. Given an order and the scored families,
-the best parents are a lookup. So the masks do not compete for a place in the solution; they
-compete for the budget of families. One generation of the species:
+child, and the *hope* of the row. The *credit* belongs to the mask.
+An order and a mask together allow the DAGs whose arcs point forward in the order and are pairs of
+the mask. Given an order and the scored families, the best parents are a lookup. So the masks do not
+compete for a place in the solution; they compete for the budget of families. One generation of the
+species:
 
 1. **Turns.** Pairs of a mask and a child are drawn by credit (`draw_turns`), until the families
    of the generation are spent. A row with a turn extends one parent set of its child by each of
    its candidates. Where the parent set comes from depends on the mask (`coevo.search.breeding`).
-2. **Credit.** The partners of a row are the orders. What they would lose on average without the
-   new families of the row, divided by the number of families that the row cost, is what the row
-   has earned (`assign_credit`). The partners are all orders of the population, the best included.
+2. **Credit.** The partners of a mask are the orders, the best included. What they would lose on
+   average without the new families of the mask, divided by the number of families that it cost, is
+   what it has earned (`assign_credit`). A row loses hope by a turn that helps no partner.
 3. **Evolution.** Each candidate has a *value*: what it last added to a parent set. A row that had a
    turn drops the candidates with the lowest values. It takes candidates from the row of a mask
-   with a higher credit for the same child (recombination by child), from the neighbourhood of the
+   with a higher credit (recombination by child), from the neighbourhood of the
    child in a partner, and at random (mutation); see `evolve_rows`. A parent that an order uses is
    never dropped.
 
@@ -63,9 +64,9 @@ N_CANDIDATES = 40  # of a row; half of it misses parents, twice of it costs more
 SCREENED_FROM = 320  # variables; with fewer, all pairs are scored in a tenth of a second
 RESERVE = 4  # the first rows come from this many times N_CANDIDATES variables
 EXPLORERS = 0.1  # share of a row that is replaced after a turn
-FLOOR = 0.2  # share of the turns that are drawn without regard to credit, so that no row starves
-LESS_HOPE, LEAST_HOPE = 0.5, 0.05  # factor after a turn that brought nothing, and the floor
-OLD_CREDIT = 0.5  # weight of the earlier credit of a row against that of its last turn
+FLOOR = 0.2  # share of the turns that are drawn without regard to credit, so that no mask starves
+LESS_HOPE, LEAST_HOPE = 0.5, 0.05  # factor after a turn that helped nobody, and the floor
+OLD_CREDIT = 0.5  # weight of the earlier credit of a mask against that of its last turns
 OLD_VALUE = 0.3  # weight of the earlier value of a candidate
 PAIRS_PER_BATCH = 1 << 15  # scored before the deadline is checked
 
@@ -230,7 +231,7 @@ def assign_credit(
     choice: NDArray[np.int64],
     losses: NDArray[np.float64],
 ) -> Masks:
-    """Return the masks with the credit of the rows that had a turn.
+    """Return the masks with their credit, and with the hope of the rows that had a turn.
 
     `choice` has the families that the partners have chosen from the archive, and `losses` what
     each partner would lose, for each child, without the families of this generation. The loss of a
@@ -239,9 +240,8 @@ def assign_credit(
     if not len(turns):
         return masks
     made, made_by = _list_made_families(extensions, masks.hope.shape[1])
-    hashes = archive.hash_families()
     partner, child = np.nonzero(losses > LEAST_GAIN)
-    wanted = hashes[choice[partner, child]]
+    wanted = archive.hashes[choice[partner, child]]
     at = np.minimum(np.searchsorted(made, wanted), len(made) - 1)
     is_made = made[at] == wanted
     earned = np.zeros(len(turns))

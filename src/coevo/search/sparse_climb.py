@@ -64,16 +64,11 @@ class SparseClimb:
 
     def compute_score(self) -> float:
         """Return the score of the structure, rounded once. `local` has the round-off of gains."""
-        n = len(self._candidates)
         child, place = np.nonzero(self._is_parent)
-        parent = self._candidates[child, place]
+        parent = self._candidates[child, place].astype(np.int64)
         ranked = np.lexsort((parent, child))
-        sizes = 1 + np.bincount(child, minlength=n)
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        members = np.empty(int(start[-1]), dtype=np.int32)
-        members[start[:-1]] = np.arange(n)
-        members[np.arange(len(child)) + child[ranked] + 1] = parent[ranked]
-        return math.fsum(self._problem.scorer.local_scores(FamilyBatch(members, start)))
+        batch = FamilyBatch.from_arcs(child[ranked], parent[ranked], len(self._candidates))
+        return math.fsum(self._problem.scorer.local_scores(batch))
 
     def climb(self, n_rounds: int) -> bool:
         """Make up to `n_rounds` rounds of moves; return whether a local optimum is reached.

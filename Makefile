@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test quick check docs bench fuzz clean
+.PHONY: help demo studio test quick check engine sanitize docs bench fuzz clean
 
 help:
 	@echo "make demo   set up, learn the Alarm network back from 5,000 rows, make a page of it"
@@ -17,6 +17,8 @@ help:
 	@echo "make test   set up, then format, lint, types and all tests"
 	@echo "make quick  format, lint and the fast tests, in about a minute"
 	@echo "make check  format, lint and types only"
+	@echo "make engine build the C library after a change of engine/"
+	@echo "make sanitize the kernel tests with a library that checks memory and ranges"
 	@echo "make docs   build the documentation into build/docs, without the network"
 	@echo "make bench  local scores a second, beside the peers"
 	@echo "make fuzz   mutate every kind of input for ten minutes (SECONDS=60 make fuzz: one)"
@@ -26,13 +28,15 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("coevo needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 " if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt
+ENGINE := $(wildcard engine/*.c engine/*.h engine/build.py)
+
+$(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt $(ENGINE)
 	@echo "Setting up .venv (once) ..."
 	@$(PIP) --editable '.[plot]'
 	@touch $@
 
 # --no-compile: bytecode is made when a module is imported first, and most never are
-$(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt $(ENGINE)
 	@echo "Setting up .venv with the tools for development (once) ..."
 	@$(PIP) --no-compile --editable '.[plot,dev]'
 	@touch $(VENV)/installed $@
@@ -61,6 +65,12 @@ quick: $(VENV)/installed-dev
 
 check: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+
+engine: $(BIN)/python
+	@$(BIN)/python engine/build.py
+
+sanitize: $(VENV)/installed-dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/sanitize
 
 docs: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs

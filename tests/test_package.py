@@ -37,7 +37,7 @@ LAYERS = [
         *("memory", "names", "output_files", "signatures", "species_record"),
         *("threads", "work_time"),
     ],
-    ["faster_numba", "files", "jit"],
+    ["engine", "faster_numba", "files", "jit"],
     ["array_files", "randomness", "run_files", "user_files", "warmup"],
     ["checkpoints", "run_lock"],
     ["picture"],

@@ -11,6 +11,7 @@
       NotFittedError        an estimator is used before `fit`
       MethodError           a search method from outside coevo breaks the interface
       WorkerError           a worker process died
+      EngineError           the compiled library is missing, or cannot be loaded
     CoevoWarning            valid input that may be a mistake
 
 The only argument of every exception is one complete message. The exception therefore
@@ -36,6 +37,7 @@ __all__ = [
     "CoevoWarning",
     "DataError",
     "DependencyError",
+    "EngineError",
     "FileError",
     "FormatError",
     "GraphError",
@@ -115,6 +117,10 @@ class MethodError(CoevoError, TypeError):
 
 class WorkerError(CoevoError, RuntimeError):
     """A worker process died."""
+
+
+class EngineError(CoevoError, ImportError):
+    """The compiled library of coevo is missing, or cannot be loaded."""
 
 
 class CoevoWarning(UserWarning):

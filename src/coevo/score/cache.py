@@ -78,7 +78,7 @@ class FamilyCache:
     @property
     def n_bytes(self) -> int:
         """Memory in use."""
-        return sum(array.nbytes for array in self._entries) + self._scores.nbytes
+        return sum(int(array.nbytes) for array in self._entries) + self._scores.nbytes
 
     @property
     def statistics(self) -> CacheStatistics:

@@ -1,0 +1,292 @@
+"""Call the engine: the C library in which the inner loops run.
+
+The sources are in the folder ``engine`` of the repository. A function of the library is declared
+here by `kernel`, with the types of its arguments, above a Python function without a body that has
+its name, its parameters and its documentation. A declaration knows nothing of the library until its
+first call.
+
+An array is passed as its address and its lengths. Arrays that travel together are fields of a
+`Structure`, which is checked once, when it is made. What does not fit is a `TypeError`: a wrong
+array never reaches C. `tests/test_engine.py` compares every declaration with the headers.
+
+The library is called by `ctypes`, which releases the interpreter lock. It is not bound to a version
+of Python. On x86-64 there is one library for each level of the processor, and the best one that can
+run is loaded. All give the same bits. ``COEVO_ENGINE_LIBRARY`` names another one, for example a
+build with sanitizers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast, dataclass_transform
+
+import numpy as np
+
+from coevo.errors import EngineError
+
+__all__ = [
+    "FLOAT",
+    "INT",
+    "KERNELS",
+    "ArrayType",
+    "Kernel",
+    "NumberType",
+    "Structure",
+    "array",
+    "find_library",
+    "kernel",
+    "load_library",
+    "number",
+    "read_array",
+]
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+LEVELS = {4: "libengine_v4", 3: "libengine_v3", 0: "libengine"}
+
+C_NAMES = {
+    "bool": "bool", "int8": "int8_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
+    "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float64": "double",
+}  # fmt: skip
+
+KERNELS: list[Kernel] = []  # all that are declared in the modules imported so far
+
+
+class ArrayType:
+    """A contiguous array of a dtype with a number of axes, writable unless it is only read."""
+
+    def __init__(self, dtype: Any, n_axes: int, is_read_only: bool) -> None:
+        self.dtype, self.n_axes, self.is_read_only = np.dtype(dtype), n_axes, is_read_only
+
+    def __str__(self) -> str:
+        kind = "an array" if self.is_read_only else "a writable array"
+        axes = "axis" if self.n_axes == 1 else "axes"
+        return f"{kind} of {self.dtype} with {self.n_axes} {axes}, contiguous"
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a value can be passed."""
+        if not isinstance(value, np.ndarray) or value.ndim != self.n_axes:
+            return False
+        flags = value.flags
+        fits = flags.c_contiguous and flags.aligned if self.is_read_only else flags.carray
+        return bool(fits and value.dtype == self.dtype)
+
+    def list_c_fields(self, name: str) -> list[tuple[str, str, Any]]:
+        """Return the name, the C type and the ctypes type of the address and of each length."""
+        const = "const " if self.is_read_only else ""
+        lengths = [f"n_{name}", f"{name}_width", f"{name}_depth"][: self.n_axes]
+        return [
+            (name, f"{const}{C_NAMES[self.dtype.name]} *", ctypes.c_void_p),
+            *((length, "int64_t", ctypes.c_int64) for length in lengths),
+        ]
+
+    def list_c_values(self, value: Any) -> tuple[int, ...]:
+        """Return the address and the lengths of an accepted array."""
+        return (value.ctypes.data, *value.shape)
+
+
+class NumberType:
+    """A number: a whole one, or a float."""
+
+    def __init__(self, is_whole: bool) -> None:
+        self.is_whole = is_whole
+
+    def __str__(self) -> str:
+        return "a whole number" if self.is_whole else "a number"
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a value can be passed."""
+        whole = (int, np.integer, np.bool_)
+        return isinstance(value, whole if self.is_whole else (*whole, float, np.floating))
+
+    def list_c_fields(self, name: str) -> list[tuple[str, str, Any]]:
+        """Return the name, the C type and the ctypes type of the number."""
+        if self.is_whole:
+            return [(name, "int64_t", ctypes.c_int64)]
+        return [(name, "double", ctypes.c_double)]
+
+    def list_c_values(self, value: Any) -> tuple[int | float]:
+        """Return the number as one of Python's own."""
+        return (int(value) if self.is_whole else float(value),)
+
+
+INT, FLOAT = NumberType(is_whole=True), NumberType(is_whole=False)
+
+
+def array(dtype: Any, n_axes: int = 1) -> Any:
+    """Return the type of an array that the engine may write to; a `field` of a structure, too."""
+    return ArrayType(dtype, n_axes, is_read_only=False)
+
+
+def read_array(dtype: Any, n_axes: int = 1) -> Any:
+    """Return the type of an array that the engine only reads."""
+    return ArrayType(dtype, n_axes, is_read_only=True)
+
+
+def number(kind: type) -> Any:
+    """Return the type of a field that is an `int` or a `float`."""
+    return INT if kind is int else FLOAT
+
+
+@dataclass_transform(field_specifiers=(array, read_array, number))
+class Structure:
+    """Arrays and numbers that travel to the engine together; they are checked when it is made.
+
+    A subclass lists its fields as `array`, `read_array` and `number`. The C structure of the same
+    name has the same fields in the same sequence, and the lengths of an array behind its address:
+    ``n_NAME``, ``NAME_width``, ``NAME_depth``. The fields cannot be replaced, because C has their
+    addresses.
+
+    >>> class Entries(Structure):
+    ...     slots: Any = array(np.int64)
+    >>> Entries(np.zeros(3))
+    Traceback (most recent call last):
+    TypeError: 'slots' of Entries must be a writable array of int64 with 1 axis, contiguous.
+    """
+
+    field_types: ClassVar[dict[str, ArrayType | NumberType]]
+    c_structure: ClassVar[type[ctypes.Structure]]
+    address: Any  # what ctypes passes
+
+    def __init_subclass__(cls) -> None:
+        own = {
+            name: kind
+            for name, kind in vars(cls).items()
+            if isinstance(kind, ArrayType | NumberType)
+        }
+        cls.field_types = own
+        fields = [
+            (field, kind)
+            for name, type_ in own.items()
+            for field, _, kind in type_.list_c_fields(name)
+        ]
+        cls.c_structure = type(cls.__name__, (ctypes.Structure,), {"_fields_": fields})
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        own = dict(zip(self.field_types, values, strict=False)) | named
+        if own.keys() != self.field_types.keys() or len(values) + len(named) != len(own):
+            raise TypeError(f"{type(self).__name__} has the fields {', '.join(self.field_types)}.")
+        passed: list[int | float] = []
+        for name, type_ in self.field_types.items():
+            value = own[name]
+            if not type_.accepts(value):
+                raise TypeError(f"'{name}' of {type(self).__name__} must be {type_}.")
+            passed += type_.list_c_values(value)
+            self.__dict__[name] = value
+        self.__dict__["address"] = ctypes.byref(self.c_structure(*passed))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"'{name}' of {type(self).__name__} cannot be replaced; make a new one."
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.__dict__[name] for name in self.field_types)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(self)
+
+
+class Kernel:
+    """A function of the engine that accepts only what it was declared for."""
+
+    __name__: str
+
+    def __init__(
+        self, function: Callable[..., Any], types: tuple[Any, ...], returns: NumberType | None
+    ) -> None:
+        functools.update_wrapper(self, function)
+        code = function.__code__
+        self.parameters = dict(
+            zip(code.co_varnames[: code.co_argcount], types, strict=True)
+        )  # by name: an array, a number or a structure
+        self.types, self.returns = types, returns
+        self._function: Any = None
+
+    def __call__(self, *values: Any) -> Any:
+        """Check the arguments, and call the function."""
+        function = self._function or self._load()
+        if len(values) != len(self.types):
+            raise TypeError(f"{self.__name__} takes {len(self.types)} arguments.")
+        passed: list[Any] = []
+        for type_, value in zip(self.types, values, strict=True):
+            if type(value) is type_:
+                passed.append(value.address)
+            elif isinstance(type_, ArrayType | NumberType) and type_.accepts(value):
+                passed += type_.list_c_values(value)
+            else:
+                self._refuse(values)
+        return function(*passed)
+
+    def _load(self) -> Any:
+        function = getattr(load_library(), self.__name__)
+        kinds: list[Any] = []
+        for name, type_ in self.parameters.items():
+            if isinstance(type_, type):
+                kinds.append(ctypes.POINTER(type_.c_structure))  # type: ignore[attr-defined]
+            else:
+                kinds += [kind for _, _, kind in type_.list_c_fields(name)]
+        function.argtypes = kinds
+        function.restype = None if self.returns is None else self.returns.list_c_fields("")[0][2]
+        self._function = function
+        return function
+
+    def _refuse(self, values: tuple[Any, ...]) -> None:
+        for (name, type_), value in zip(self.parameters.items(), values, strict=True):
+            is_structure = isinstance(type_, type)
+            if not (type(value) is type_ if is_structure else type_.accepts(value)):
+                wanted = f"a {type_.__name__}" if is_structure else str(type_)
+                raise TypeError(f"'{name}' of {self.__name__} must be {wanted}.")
+
+
+def kernel(
+    *types: Any, returns: NumberType | None = None
+) -> Callable[[Callable[Parameters, Answer]], Callable[Parameters, Answer]]:
+    """Declare a function of the engine, with the types of its arguments and of its answer.
+
+    The decorated function has no body but its documentation.
+    """
+
+    def declare(function: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:
+        declared = Kernel(function, types, returns)
+        KERNELS.append(declared)
+        return cast("Callable[Parameters, Answer]", declared)
+
+    return declare
+
+
+@functools.cache
+def load_library() -> ctypes.CDLL:
+    """Return the library for this processor, which is loaded once."""
+    return _open(find_library())
+
+
+def find_library() -> Path:
+    """Return the path of the library for this processor."""
+    chosen = os.environ.get("COEVO_ENGINE_LIBRARY")
+    if chosen:
+        return Path(chosen)
+    folder = Path(__file__).parent
+    baseline = folder / f"{LEVELS[0]}{SUFFIX}"
+    find_cpu_level = _open(baseline).find_cpu_level
+    find_cpu_level.restype = ctypes.c_int64
+    level = find_cpu_level()
+    paths = [folder / f"{name}{SUFFIX}" for own, name in LEVELS.items() if own <= level]
+    return next(path for path in paths if path.exists())
+
+
+def _open(path: Path) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise EngineError(
+            f"The engine of coevo could not be loaded from {path.name}: {error}. Install coevo "
+            "again; in a copy of the repository: make engine"
+        ) from None

@@ -24,7 +24,6 @@ from coevo.averaging.exact import ExactSampler
 from coevo.averaging.family_weights import FamilyWeights, OutsideFamilies
 from coevo.data.variable import Variable
 from coevo.report.figures import BLUE, ORANGE, apply_style
-from coevo.warmup import ensure_compiled
 from harness import describe_run, print_json, replace_block
 
 HERE = Path(__file__).parent
@@ -141,7 +140,6 @@ def main() -> None:
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    ensure_compiled()
     parts = []
     for seed in range(options.tables):
         network = draw_network(options.variables, 2, np.random.default_rng(seed))
@@ -156,7 +154,7 @@ def main() -> None:
             "error": compute_error(bins),
             "log_loss": compute_log_loss(shares, truth),
         }
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     if options.format == "json":
         print_json({**facts, **records})
         return

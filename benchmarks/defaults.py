@@ -301,7 +301,7 @@ def main() -> None:
         for name in set(OBJECTIVES) - set(SPARSE):
             del OBJECTIVES[name]
     rows = summarise(run_cases(options.journal, options.max_time))
-    run = describe_run("coevo", "numpy", "numba")
+    run = describe_run("coevo", "numpy")
     text = format_tables(rows, run["machine"])
     if options.write:
         block = "sparse penalty" if options.sparse else "defaults"

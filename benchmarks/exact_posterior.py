@@ -106,7 +106,7 @@ def main() -> None:
     if options.measure:
         print(json.dumps(measure(int(options.measure[0]), options.measure[1])))
         return
-    machine = describe_run("numba")["machine"]
+    machine = describe_run("numpy")["machine"]
     parts = []
     for prior, numbers in VARIABLES.items():
         lines = [measure_in_process(n, prior) for n in numbers]

@@ -23,7 +23,6 @@ import numpy as np
 
 from coevo import Dataset, FamilyScorer, load_network, sample
 from coevo.score import TripleBatch
-from coevo.warmup import ensure_compiled
 from harness import Task, describe_run, measure_least_seconds, print_json, replace_block
 
 with warnings.catch_warnings():
@@ -112,7 +111,6 @@ def main() -> None:
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    ensure_compiled()
     network = load_network(options.network)
     records = []
     for n_rows in ROWS:
@@ -123,7 +121,7 @@ def main() -> None:
     for size in range(MOST_GIVEN + 1):
         n = min(options.tests, 600) if size == 0 else options.tests
         records.append(measure(dataset, range(size, size + 1), n, min(n, 500), options.repeats))
-    facts = describe_run("causal-learn", "numpy", "numba")
+    facts = describe_run("causal-learn", "numpy")
     if options.format == "json":
         print_json({**facts, "records": records})
         return

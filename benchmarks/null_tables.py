@@ -191,7 +191,7 @@ def main() -> None:
             if record is not None:
                 records.append(record)
                 print(record, flush=True) if record["arcs"] else None
-    run = describe_run("coevo", "numpy", "numba")
+    run = describe_run("coevo", "numpy")
     rows = summarise(records)
     text = format_table(rows, run)
     if options.write:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 import coevo
-from coevo.warmup import ensure_compiled
 from harness import add_output_options, describe_run, show_table
 from posterior import format_table
 
@@ -62,11 +61,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     add_output_options(parser, "outside arcs")
     options = parser.parse_args()
-    ensure_compiled()
-    ensure_compiled("averaging")
     warnings.simplefilter("ignore", coevo.CoevoWarning)
     records = [measure(*case, seed) for case in CASES for seed in SEEDS]
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     table = format_table(records, "Arcs that the chains do not consider, 300 rows:")
     show_table(table, {**facts, "records": records}, options)
 

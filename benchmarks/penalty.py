@@ -80,7 +80,7 @@ def main() -> None:
         for n_rows in options.rows.split(",")
         for penalty in options.penalties.split(",")
     ]
-    environment = describe_run("coevo", "numpy", "numba")
+    environment = describe_run("coevo", "numpy")
     table = format_table(measured, options.samples, environment["machine"])
     if options.write:
         replace_block(Path(__file__).parent / "README.md", "penalty", table)

@@ -40,7 +40,6 @@ from coevo.averaging.chains import find_layering, start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.exact import compute_exact_posterior
 from coevo.averaging.family_weights import make_complete_weights
-from coevo.warmup import ensure_compiled
 from harness import add_output_options, describe_run, show_table
 from posterior import Run, Setting, format_table, load_kernels
 
@@ -192,15 +191,13 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compare with the exact posterior")
     add_output_options(parser, "posterior population")
     options = parser.parse_args()
-    ensure_compiled()
-    ensure_compiled("averaging")
     if options.check:
         print(f"largest error of an arc: {check_jumps():.4f}")
         return
     records = [
         r for name in options.networks for r in measure(name, options.seconds, options.seeds)
     ]
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     caption = (
         f"Means of {options.seeds} runs of {options.seconds:g} CPU seconds after the warm-up, on "
         f"arcs with a probability between 0.05 and 0.95 ({facts['machine']}, under load):"

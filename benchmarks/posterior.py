@@ -31,7 +31,6 @@ from coevo.averaging.outside import measure_outside
 from coevo.averaging.refinement import improve_weights
 from coevo.search import CCMA, Budget, run_search
 from coevo.search.base import Problem
-from coevo.warmup import ensure_compiled
 from harness import describe_run, print_json, replace_block
 
 HERE = Path(__file__).parent
@@ -294,8 +293,7 @@ def main() -> None:
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    ensure_compiled()
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     for part in options.part or PARTS:
         measure, seconds, caption = PARTS[part]
         records = measure(seconds)

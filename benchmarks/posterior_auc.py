@@ -31,7 +31,6 @@ from scipy.stats import wilcoxon
 
 import coevo
 from coevo.graph import CPDAG, DAG
-from coevo.warmup import ensure_compiled
 from harness import describe_run, print_json, replace_block
 
 HERE = Path(__file__).parent
@@ -203,10 +202,9 @@ def main() -> None:
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    ensure_compiled()
     warnings.simplefilter("ignore", coevo.CoevoWarning)  # chains that do not agree yet
     records = measure(options)
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     if options.format == "json":
         print_json({**facts, "records": records})
         return

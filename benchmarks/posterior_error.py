@@ -23,7 +23,6 @@ from coevo.averaging.chain_state import ChainSettings
 from coevo.averaging.diagnostics import diagnose_chains
 from coevo.averaging.exact import compute_exact_posterior
 from coevo.averaging.family_weights import make_complete_weights
-from coevo.warmup import ensure_compiled
 from harness import add_output_options, describe_run, show_table
 from posterior import Run, Setting, format_table, load_kernels
 
@@ -103,10 +102,8 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=3)
     add_output_options(parser, "posterior error")
     options = parser.parse_args()
-    ensure_compiled()
-    ensure_compiled("averaging")
     records = [make_record(case, options.tables) for case in CASES]
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     caption = (
         f"The chains beside the exact posterior, the worst of {options.tables} tables, CPU seconds "
         f"on one core of {facts['machine']}, under load:"

@@ -25,7 +25,6 @@ import numpy as np
 
 from coevo.averaging.chain_state import ChainSettings
 from coevo.averaging.family_weights import make_family_weights
-from coevo.warmup import ensure_compiled
 from harness import describe_run, print_json, replace_block
 from posterior import Setting, compare_runs, load_kernels
 
@@ -109,10 +108,8 @@ def main() -> None:
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    ensure_compiled()
-    ensure_compiled("averaging")
     records = [compare(options.python, *case) for case in CASES]
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     if options.format == "json":
         print_json({**facts, "records": records})
         return

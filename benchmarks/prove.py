@@ -36,7 +36,6 @@ from coevo.exact import (
 )
 from coevo.graph import Constraints
 from coevo.search import CCMA, Budget, Problem, run_search
-from coevo.warmup import ensure_compiled
 from coevo.work_time import measure_work_time
 from harness import describe_run, replace_block
 
@@ -208,8 +207,6 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="replace the tables of the README")
     arguments = parser.parse_args()
     known = read_records(arguments.records)
-    ensure_compiled()
-    ensure_compiled("exact")
     for part in [arguments.part] if arguments.part else list(PARTS):
         rows = []
         for case in PARTS[part](arguments.data):

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from coevo import Dataset, load_network, sample, write_data
-from coevo.warmup import ensure_compiled
 from harness import add_output_options, describe_run, show_table
 from posterior import format_table
 from prove import Case, measure
@@ -92,8 +91,6 @@ def main() -> None:
     )
     add_output_options(parser, "prove gobnilp")
     options = parser.parse_args()
-    ensure_compiled()
-    ensure_compiled("exact")
     records = [
         compare(options.python, name, n_rows, score)
         for name in NETWORKS

@@ -21,7 +21,6 @@ byte for each cell.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -36,7 +35,7 @@ from numpy.typing import NDArray
 
 from coevo import load_network, sample
 from coevo.experiments.paper.plan import Paper
-from coevo.experiments.paper.runs import load_kernels, run_paper_job
+from coevo.experiments.paper.runs import run_paper_job
 from coevo.outofcore import ShardedScorer, open_shards
 from coevo.outofcore.cluster_shards import COUNTS_PER_SUM, GROUPS_PER_THREAD
 from coevo.outofcore.family_counts import CELLS_PER_BATCH, add_counts
@@ -64,7 +63,6 @@ def open_cluster(n_workers: int) -> Iterator[DaskWorkers]:
     """Yield workers that have loaded all kernels."""
     with open_workers(cluster=f"local:{n_workers}") as workers:
         assert isinstance(workers, DaskWorkers)
-        workers.client.run(load_kernels)
         yield workers
 
 
@@ -287,7 +285,6 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compare with scores in memory")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     loops = measure_loops()
     runs = measure_runs(options.runs, options.generations)
     batch = FamilyBatch.from_pairs(draw_families(37, options.families, MAX_PARENTS, 1))

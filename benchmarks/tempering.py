@@ -16,7 +16,6 @@ from typing import Any
 from coevo.averaging.chain_state import ChainSettings
 from coevo.averaging.chains import make_tables
 from coevo.averaging.family_weights import FamilyWeights
-from coevo.warmup import ensure_compiled
 from harness import add_output_options, describe_run, show_table
 from posterior import Run, Setting, compare_runs, format_table
 
@@ -49,15 +48,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=16.0, help="of CPU time for each run")
     add_output_options(parser, "tempering")
     options = parser.parse_args()
-    ensure_compiled()
-    ensure_compiled("averaging")
     records = list[dict[str, Any]]()
     for name in options.networks or CANDIDATES:
         weights = Setting(name).choose_weights(CANDIDATES[name])
         for ladder in LADDERS:
             records.append({"network": name, **measure(weights, ladder, options.seconds)})
             print(records[-1], flush=True)
-    facts = describe_run("numpy", "numba")
+    facts = describe_run("numpy")
     table = format_table(records, f"Two runs of {options.seconds:g} CPU s ({facts['machine']}):")
     show_table(table, {**facts, "records": records}, options)
 

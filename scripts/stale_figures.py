@@ -77,7 +77,6 @@ MEASURES = {
     "studio_browser.py": ("studio", "exploration"),
     "tempering.py": POSTERIOR,
     "versions.py": SEARCH,
-    "warmup.py": ("warmup.py", "jit.py", *SEARCH),
 }
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 120.0  # a mutant that does not end is killed
-LIBRARIES = ("numpy", "numba", "narwhals", "click", "rich", "pandas", "scipy.special")
+LIBRARIES = ("numpy", "narwhals", "click", "rich", "pandas", "scipy.special")
 FAST = "not hash_seed and not ctrl_c and not interrupt"  # without processes
 OPERATORS = (
     *("AddNot", "NumberReplacer", "ReplaceAndWithOr", "ReplaceOrWithAnd", "ZeroIterationForLoop"),

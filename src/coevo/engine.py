@@ -52,9 +52,10 @@ SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LEVELS = {4: "libengine_v4", 3: "libengine_v3", 0: "libengine"}
 
 C_NAMES = {
-    "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
-    "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float64": "double",
-}  # fmt: skip
+    **{f"{kind}{bits}": f"{kind}{bits}_t" for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    "bool": "bool",
+    "float64": "double",
+}
 
 KERNELS: list[Kernel] = []  # all that are declared in the modules imported so far
 

@@ -1,8 +1,4 @@
-"""The clock of time limits: it stands still while kernels are compiled.
-
-A limit of ten seconds is for ten seconds of work. Where compiled kernels cannot be stored, each
-process compiles them on their first call, in the middle of its work. `measure_work_time` does not
-count that.
+"""The clock of time limits, and the deadline of long steps.
 
 A step of a search may take minutes on a wide table. So the loop around it sets a deadline
 (`limit_work_time`), and the long parts of a step call `check_deadline` every tenth of a second. It
@@ -14,13 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
+from time import perf_counter
 from typing import Any
-
-from numba.core import event
 
 __all__ = [
     "OutOfTime",
@@ -44,39 +37,9 @@ class OutOfTime(BaseException):  # it is no error
         self.offered: Any = None
 
 
-class _CompilationTime(event.Listener):  # type: ignore[misc]
-    """The time of all compilations so far, in any thread. Compilations may be nested."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock, self._lock = clock, threading.Lock()
-        self._depth, self._began, self._seconds = 0, 0.0, 0.0
-
-    def on_start(self, event: Any) -> None:
-        with self._lock:
-            if not self._depth:
-                self._began = self._clock()
-            self._depth += 1
-
-    def on_end(self, event: Any) -> None:
-        with self._lock:
-            self._depth -= 1
-            if not self._depth:
-                self._seconds += self._clock() - self._began
-
-    def measure_other_time(self) -> float:
-        """Return the time on the clock without all compilations."""
-        with self._lock:
-            now = self._began if self._depth else self._clock()
-            return now - self._seconds
-
-
-_COMPILATION = _CompilationTime(time.perf_counter)
-event.register("numba:compile", _COMPILATION)
-
-
 def measure_work_time() -> float:
-    """Return a time in seconds, from an arbitrary start; it stands still during compilations."""
-    return _COMPILATION.measure_other_time()
+    """Return a time in seconds, from an arbitrary start."""
+    return perf_counter()
 
 
 @contextlib.contextmanager

@@ -13,14 +13,12 @@ import pytest
 
 from coevo import cli
 from coevo.io import write_bif
-from coevo.progress import COMPILING_MESSAGE, terminal
+from coevo.progress import terminal
 from helpers.tiny_networks import GARDEN
-
-ANNOUNCEMENT = f"{COMPILING_MESSAGE}\n"
 
 
 class Outcome(NamedTuple):
-    """The exit code and output of a command; `err` is without the line about compilation."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -46,7 +44,7 @@ def run(monkeypatch, capsys):
         except SystemExit as stop:
             code = stop.code
         out, err = capsys.readouterr()
-        return Outcome(code, out, err.replace(ANNOUNCEMENT, ""))
+        return Outcome(code, out, err)
 
     return call
 
@@ -106,7 +104,7 @@ def launch(tmp_path):
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert "\x1b" not in done.stdout + done.stderr
-        return Outcome(done.returncode, done.stdout, done.stderr.replace(ANNOUNCEMENT, ""))
+        return Outcome(done.returncode, done.stdout, done.stderr)
 
     return call
 

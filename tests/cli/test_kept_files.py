@@ -102,10 +102,3 @@ def test_closed_and_full_streams(command, code, err):
     assert done.returncode == code
     assert done.stderr.startswith(err)
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("number", ["0", "-1", "abc"])
-def test_a_number_of_threads_that_numba_refuses(run, monkeypatch, number):
-    monkeypatch.setenv("NUMBA_NUM_THREADS", number)
-    sentence = f"NUMBA_NUM_THREADS must be a whole number above 0; got {number!r}. Unset it."
-    assert run("networks") == (2, "", f"Error: {sentence}\n")

@@ -15,7 +15,7 @@ import coevo.bundled
 import coevo.network
 from coevo.cli import COMMANDS
 
-HEAVY = ("numpy", "numba", "scipy", "rich", "narwhals", "pandas", "pyarrow")
+HEAVY = ("numpy", "scipy", "rich", "narwhals", "pandas", "pyarrow")
 LOOK = f"""
 import sys
 from coevo.cli import main

@@ -18,7 +18,7 @@ from coevo.bundled import load_network
 from coevo.errors import DependencyError, FileError, FormatError, ParameterError
 from coevo.experiments import Bench, Paper, run_paper
 from coevo.experiments.bench.journal import make_bench_journal
-from coevo.experiments.paper import published, runs
+from coevo.experiments.paper import published
 from coevo.experiments.paper.journal import make_paper_journal
 from coevo.experiments.paper.plan import PaperDataSet
 from coevo.experiments.paper.readme import describe_deviations
@@ -370,7 +370,6 @@ def test_an_unfinished_run_is_not_recorded(plain, tmp_path, monkeypatch):
         calls = [lambda row: press and row.generation == 4 and press_ctrl_c(times=2)]
         return search(spec, scorer, callbacks=calls)
 
-    runs.load_kernels()  # it runs searches too
     with monkeypatch.context() as patch:
         patch.setattr(SearchSpec, "run", pressed)
         with pytest.raises(KeyboardInterrupt):

@@ -376,7 +376,6 @@ def test_an_unfinished_run_is_not_recorded(few, tmp_path, monkeypatch):
         calls = [lambda row: press and row.generation == 2 and press_ctrl_c(times=2)]
         return search(spec, scorer, callbacks=calls)
 
-    runs.load_kernels()  # it runs searches too
     with monkeypatch.context() as patch:
         patch.setattr(SearchSpec, "run", pressed)
         with pytest.raises(KeyboardInterrupt):

@@ -7,7 +7,6 @@ import warnings
 import pytest
 
 from coevo.errors import CoevoWarning
-from coevo.experiments.paper import runs
 from fuzz.mutate import mutate
 from fuzz.run import CORPUS, find_fault, generate, list_corpus
 from fuzz.target import Target
@@ -18,7 +17,6 @@ N_INPUTS = 60  # of each target
 
 @pytest.fixture(scope="module")
 def targets(tmp_path_factory):
-    runs.load_kernels()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoevoWarning)
         return {target.name: target for target in make_targets(tmp_path_factory.mktemp("fuzz"))}

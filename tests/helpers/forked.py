@@ -1,7 +1,7 @@
-"""Processes in a few milliseconds, forked from one that has imported coevo and loaded its kernels.
+"""Processes in a few milliseconds, forked from one that has imported coevo.
 
-An interpreter that imports numba and loads kernels takes more than a second of CPU time, which is
-most of the time of a test that starts processes. The fork server has one thread, runs no search and
+An interpreter that imports coevo and its libraries takes most of the time of a test that starts
+processes. The fork server has one thread, runs no search and
 is asked for nothing but new processes, so each of them is as good as a new interpreter. Tests of
 what differs keep real ones: hash seeds, terminals, imports, the start itself. Each process leads a
 session of its own and has the environment and the folder that it is given.

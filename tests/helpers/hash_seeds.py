@@ -1,7 +1,7 @@
 """Run pieces of Python under three hash seeds.
 
-A process has one hash seed, and one that imports numba takes a second of CPU time. So there are
-three processes, which are started at the first call and run all pieces one after another.
+A process has one hash seed, and one that imports coevo takes much of a second of CPU time. So
+there are three processes, which are started at the first call and run all pieces one after another.
 """
 
 import atexit

@@ -171,13 +171,7 @@ class MovedClock:
 
     def __init__(self, monkeypatch):
         self.now = 1000.0
-        self.compilation = work_time._CompilationTime(lambda: self.now)
-        monkeypatch.setattr(work_time, "_COMPILATION", self.compilation)
-
-    def compile(self, seconds):
-        self.compilation.on_start(None)
-        self.now += seconds
-        self.compilation.on_end(None)
+        monkeypatch.setattr(work_time, "perf_counter", lambda: self.now)
 
 
 class SlowScorer(FamilyScorer):

@@ -47,9 +47,7 @@ SLOW_PATHS = (
     "search/test_long_runs.py",
     "studio",
     "test_interrupts.py",
-    "test_jit.py",
     "test_kernel_cache.py",
-    "test_warmup.py",
 )
 
 # parts of the names of tests

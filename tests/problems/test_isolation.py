@@ -4,9 +4,16 @@ from test_package import MODULES, imported
 
 ALLOWED = {
     *("coevo.__version__", "coevo.checkpoints", "coevo.checks", "coevo.errors", "coevo.files"),
-    *("coevo.interrupts", "coevo.jit", "coevo.json_text", "coevo.memory", "coevo.picture"),
+    *(
+        "coevo.engine",
+        "coevo.interrupts",
+        "coevo.jit",
+        "coevo.json_text",
+        "coevo.memory",
+        "coevo.picture",
+    ),
     *("coevo.problems", "coevo.randomness", "coevo.run_files", "coevo.run_lock"),
-    *("coevo.search", "coevo.warmup", "coevo.work_time"),
+    *("coevo.search", "coevo.work_time"),
 }
 FROM_SEARCH = {
     *("Budget", "Cooperation", "Generation", "GenerationLoop", "Species", "StopReason"),

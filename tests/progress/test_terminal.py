@@ -221,7 +221,7 @@ def test_a_notebook_has_few_updates_and_the_last_state(notebook, rows, monkeypat
     monkeypatch.setattr(notebook_module, "SECONDS_BETWEEN_UPDATES", math.inf)
     coevo.learn(rows, **LIMIT)
     assert notebook.outputs[0]["text/plain"].startswith("100 %: generation 4 of 4, ")
-    assert notebook.n_changes <= 2  # the end, and a message if kernels are compiled
+    assert notebook.n_changes <= 2
 
 
 def test_no_progress_in_a_notebook(notebook, rows):

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 with TemporaryDirectory() as folder:
     studio = coevo.studio.Studio(coevo.studio.Workspace(Path(folder)))
     coevo.studio.make_app(studio)
-heavy = {"numba", "pandas", "pyarrow", "matplotlib", "coevo.search"} & set(sys.modules)
+heavy = {"pandas", "pyarrow", "matplotlib", "coevo.search"} & set(sys.modules)
 print(sorted(heavy))
 """
 

@@ -14,7 +14,6 @@ from coevo.averaging.chain_state import ChainSettings
 from coevo.averaging.chain_tables import ChainTables
 from coevo.averaging.chains import ChainJob, ChainOutcome, ChainRunner, advance_chain
 from coevo.parallel import Cluster, Workers, open_workers
-from coevo.warmup import ensure_compiled
 
 __all__ = ["open_chain_runner"]
 
@@ -46,5 +45,4 @@ class ClusterChains:
 
 def _advance_on_worker(tables: ChainTables, settings: ChainSettings, job: ChainJob) -> ChainOutcome:
     """Advance a chain, on a worker."""
-    ensure_compiled("averaging")
     return advance_chain(tables, settings, job)

@@ -38,7 +38,6 @@ from coevo.search import Budget, Callback, Checkpoint, Problem, SearchResult, Se
 from coevo.search.ccma import CCMAState
 from coevo.search.loop import SHARE_OF_GRACE
 from coevo.search.run import CheckpointCallback
-from coevo.warmup import ensure_compiled
 from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["choose_sampler", "compute_posterior", "make_chain_method"]
@@ -122,7 +121,6 @@ def compute_posterior(
         Called with the last checkpoint of the chains and the reason why they stopped.
     """
     check_score(spec.score)
-    ensure_compiled("averaging")  # before the clock starts
     problem = Problem.from_scorer(scorer, spec.constraints)
     if choose_sampler(problem, settings) == "exact":
         return _compute_exactly(problem, spec, settings, found)

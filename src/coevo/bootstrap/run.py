@@ -24,7 +24,6 @@ from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RunCallback
 from coevo.parallel import Cluster, open_workers
 from coevo.search import SearchSpec
-from coevo.warmup import ensure_compiled
 
 __all__ = ["choose_rows", "make_consensus_rules", "run_bootstraps", "summarise_runs"]
 
@@ -81,7 +80,6 @@ def run_bootstraps(
             if is_shown:
                 on_run(run, len(runs), bootstraps + 1)
 
-    ensure_compiled(*spec.method.kernel_rooms)  # here, so that the workers only load the kernels
     if original is not None:  # it replaces a stored one, which another time limit may have ended
         store([original], is_shown=False)
     elif ORIGINAL not in runs:

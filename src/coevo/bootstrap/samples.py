@@ -19,7 +19,6 @@ from coevo.missing import PolicyInput, search_incomplete
 from coevo.randomness import random_stream
 from coevo.score import FamilyScorer, arc_gains
 from coevo.search import SearchResult, SearchSpec
-from coevo.warmup import ensure_compiled
 
 __all__ = ["ORIGINAL", "BootstrapRun", "record_original", "run_bootstrap"]
 
@@ -71,7 +70,6 @@ def run_bootstrap(
 
     `missing` is the policy for missing values, and `n_jobs` the number of threads.
     """
-    ensure_compiled(*spec.method.kernel_rooms)
     began = time.perf_counter()
     rows = table
     if number != ORIGINAL:

@@ -2,7 +2,7 @@
 
 Answers go to stdout, everything else to stderr. Exit codes: 0 success, 1 failure, 2 bad
 input or usage, 130 interrupted. The module of a command is imported when the command runs,
-so that ``coevo --help`` imports neither NumPy nor numba.
+so that ``coevo --help`` does not import NumPy.
 """
 
 from __future__ import annotations
@@ -46,17 +46,16 @@ COMMANDS = {
     "strength": "Measure the strength of each arc over bootstrap samples.",
     "studio": "Work in a browser: tables, knowledge, searches, networks.",
     "test": "Test whether two columns of a table are dependent.",
-    "warmup": "Compile the kernels for this machine.",
+    "warmup": "Do nothing; earlier versions compiled here.",
 }
 
-# The address space that commands need, in bytes; measured on small inputs, with empty and full
-# kernel caches: below these, compiled libraries abort or hang. The commands that are not listed
-# read tables.
+# The address space that commands need, in bytes; measured on small inputs: below these, compiled
+# libraries abort or hang. The commands that are not listed read tables.
 ADDRESS_SPACE_OF_TABLES = 700_000_000
 ADDRESS_SPACE = {
-    "networks": 200_000_000,  # without numba
+    "networks": 200_000_000,
     "convert": 200_000_000,
-    "compare": 400_000_000,  # without machine code
+    "compare": 400_000_000,
     "explain": 400_000_000,
     "query": 400_000_000,
     "report": 400_000_000,
@@ -130,19 +129,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit. SIGTERM and SIGHUP save the work, as Ctrl-C does."""
     with protect_output(), treat_signals_as_interrupts():
-        _check_environment()
         _run()
-
-
-def _check_environment() -> None:
-    """End with a sentence if numba could not be imported for a wrong number of threads."""
-    given = os.environ.get("NUMBA_NUM_THREADS", "1")
-    if not (given.isdecimal() and int(given) > 0):
-        print(
-            f"Error: NUMBA_NUM_THREADS must be a whole number above 0; got {given!r}. Unset it.",
-            file=sys.stderr,
-        )
-        sys.exit(2)
 
 
 def _describe(error: OSError) -> str:

@@ -43,7 +43,7 @@ def show_status(message: str) -> Iterator[ProgressCallback]:
     """Show the status of a command on stderr; yield the function that changes it.
 
     On a terminal the status is redrawn in place. Elsewhere a new status is printed every few
-    seconds at most. The compilation of kernels is announced once.
+    seconds at most.
     """
     from coevo.progress import show_on_console
 
@@ -53,24 +53,11 @@ def show_status(message: str) -> Iterator[ProgressCallback]:
 
 @contextlib.contextmanager
 def open_console() -> Iterator[Console]:
-    """Yield a console on stderr; print warnings as lines.
-
-    The first call of a kernel compiles all kernels, if the cache lacks them, and announces it.
-    """
+    """Yield a console on stderr; print warnings as lines."""
     from rich.console import Console
 
-    from coevo.jit import announce_compilation, prepare_first_call
-    from coevo.warmup import announce_once, ensure_compiled, find_room
-
     console = Console(file=get_terminal(sys.stderr), stderr=True, highlight=False)
-
-    def announce() -> None:
-        announce_once(console.print)
-
-    def prepare(module: str) -> None:
-        ensure_compiled(find_room(module))
-
-    with show_warnings(), announce_compilation(announce), prepare_first_call(prepare):
+    with show_warnings():
         yield console
 
 

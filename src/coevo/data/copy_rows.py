@@ -106,7 +106,7 @@ def _open_blocks(
             table = file.read()
         yield list(table.column_names), iter_table_blocks(table)
     elif kind == "text":
-        from coevo.data.csv_reader import CsvReader  # imports numba
+        from coevo.data.csv_reader import CsvReader
 
         with open_source(path) as opened:
             reader = CsvReader(opened, opening)
@@ -183,7 +183,7 @@ def iter_table_blocks(table: Any) -> Iterator[CsvBlock]:
 
 def write_blocks(names: Sequence[str], blocks: Iterable[CsvBlock], path: Path) -> None:
     """Write rows of text in the format of the suffix."""
-    from coevo.data.csv_writer import write_csv_blocks  # imports numba
+    from coevo.data.csv_writer import write_csv_blocks
 
     delimiter = choose_delimiter(path)
     if delimiter is not None:

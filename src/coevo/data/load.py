@@ -1,7 +1,7 @@
 """Open a source of any supported kind and return its raw columns.
 
 Each kind of source has a reader module of its own. This module imports a reader when it needs it,
-because numba and narwhals take longer to import than many tables take to read.
+because narwhals takes longer to import than many tables take to read.
 """
 
 from __future__ import annotations

@@ -297,7 +297,7 @@ def _copy_csv(
     source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
 ) -> None:
     """Copy a text table; it is read twice, first for the values to impute."""
-    from coevo.data.csv_reader import CsvReader  # imports numba
+    from coevo.data.csv_reader import CsvReader
 
     with open_source(source) as opened:
         kept = _leave_out_parts(columns, CsvReader(opened, opening).names)
@@ -322,7 +322,7 @@ def _choose_texts(
 
     The text of a state is its name, unless the state is a bin of numbers.
     """
-    from coevo.data.csv_reader import CsvReader  # imports numba
+    from coevo.data.csv_reader import CsvReader
 
     binned = [column for column in columns if column.cuts is not None]
     cells: dict[str, list[str]] = {column.name: [] for column in binned}

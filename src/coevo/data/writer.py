@@ -73,7 +73,7 @@ def _choose_writer(path: str | os.PathLike[str]) -> Callable[[Dataset, Path], No
     """Return the function that writes the format of the suffix."""
     delimiter = choose_delimiter(path)
     if delimiter is not None:
-        from coevo.data.csv_writer import write_csv  # imports numba
+        from coevo.data.csv_writer import write_csv
 
         return partial(write_csv, delimiter=delimiter)
     from coevo.data.parquet import write_parquet

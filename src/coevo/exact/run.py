@@ -23,7 +23,6 @@ from coevo.graph import DAG
 from coevo.score import FamilyScorer
 from coevo.search import Budget, GenerationLoop, StopReason
 from coevo.search.base import Problem
-from coevo.warmup import ensure_compiled
 
 __all__ = [
     "Callback",
@@ -151,7 +150,6 @@ def run_proof(
     Ctrl-C ends the run with the bound so far; before the first bound `KeyboardInterrupt` is raised.
     """
     load_highs()
-    ensure_compiled("exact")  # before the clock starts
     loop = _Loop(task, budget, tuple(callbacks), on_checkpoint)
     if resume_from is not None:
         loop.resume(loop.search.restore(resume_from.state), resume_from.history)

@@ -15,15 +15,15 @@ def describe_machine() -> str:
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of Python, coevo, numpy, numba and further packages.
+    """Return the versions of Python, coevo, numpy and further packages.
 
     >>> list(find_versions("no-such-package"))
-    ['python', 'coevo', 'numpy', 'numba', 'no-such-package']
+    ['python', 'coevo', 'numpy', 'no-such-package']
     >>> find_versions("no-such-package")["no-such-package"]
     'not installed'
     """
     found = {"python": platform.python_version()}
-    for package in ("coevo", "numpy", "numba", *packages):
+    for package in ("coevo", "numpy", *packages):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

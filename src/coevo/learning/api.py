@@ -20,7 +20,6 @@ from coevo.run_files import check_output
 from coevo.search import Callback
 from coevo.search.run import list_callbacks
 from coevo.signatures import accept_options
-from coevo.warmup import ensure_compiled
 
 __all__ = ["learn"]
 
@@ -191,7 +190,6 @@ def learn(
     check_output(output, resume, "learn")
     functions = list_callbacks(callbacks, "learn")
     settings = check_settings("learn", **options)
-    ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:

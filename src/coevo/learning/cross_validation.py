@@ -43,7 +43,6 @@ from coevo.network.metrics import check_evaluation, compute_metrics
 from coevo.progress import ProgressCallback, check_progress, show_progress
 from coevo.randomness import resolve_seed
 from coevo.signatures import accept_options
-from coevo.warmup import ensure_compiled
 
 __all__ = ["CrossValidation", "FoldResult", "cross_validate", "run_folds"]
 
@@ -209,7 +208,6 @@ def run_folds(
     chosen: LearnOptions = {**LEARN_DEFAULTS, **options}
     seed = resolve_seed(chosen["random_state"], "cross_validate")
     fixed: LearnOptions = {**chosen, "random_state": seed, "bootstraps": 0}
-    ensure_compiled()
     plan = _make_plan(table, cv, predict, structure, fixed)
     return _run(plan, lambda fold: show(f"Fold {fold + 1} of {cv} ..."))
 

@@ -41,7 +41,6 @@ from coevo.learning.settings import check_settings
 from coevo.score import FamilyScorer, TripleBatch
 from coevo.score.independence import check_test
 from coevo.signatures import check_keywords
-from coevo.warmup import INDEPENDENCE, NETWORKS, ensure_compiled
 
 __all__ = ["Dependence", "measure_dependence", "read_and_measure"]
 
@@ -293,7 +292,6 @@ def _select_complete_rows(rows: Rows, names: Sequence[str]) -> Dataset:
 
 def _compute_numbers(dataset: Dataset, names: Sequence[str], test: str) -> dict[str, Any]:
     """Return the numbers of a test and the sizes of the effect, by field."""
-    ensure_compiled(NETWORKS, INDEPENDENCE)
     x, y, *given = map(dataset.find_position, names)
     scorer, triple = FamilyScorer(dataset), TripleBatch.from_triples([(x, y, given)])
     results = {name: scorer.test_triples(triple, name) for name in ("g2", "x2")}

@@ -28,7 +28,6 @@ from coevo.progress import check_progress, show_progress
 from coevo.run_files import check_output
 from coevo.search import Callback, Checkpoint, HistoryRow
 from coevo.signatures import accept_options
-from coevo.warmup import ensure_compiled
 
 __all__ = [
     "describe_step",
@@ -147,7 +146,6 @@ missing_labels, keep_labels, merge, decimal, strict : optional
         "posterior", **{**given, "bootstraps": 0, "posterior": True, "prove": None}
     )
     settings = limit_search(settings)
-    ensure_compiled(*settings.spec.method.kernel_rooms)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:

@@ -61,7 +61,6 @@ from coevo.run_files import check_output
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from coevo.signatures import accept_options
-from coevo.warmup import ensure_compiled
 from coevo.work_time import measure_work_time
 
 __all__ = [
@@ -153,7 +152,6 @@ missing_labels, keep_labels, merge, decimal, strict : optional
     if structure is not None:
         chosen |= {"start": structure, "max_generations": 0}
     settings = prepare_proof(check_settings("prove", **chosen), within)  # type: ignore[arg-type]
-    ensure_compiled()
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
@@ -190,7 +188,6 @@ def check_proof(certificate: Any, table: Any, **options: Unpack[LearnOptions]) -
     if not isinstance(certificate, Certificate):
         raise bad_parameter("certificate", "check_proof", "a Certificate or a path", certificate)
     settings = check_settings("check_proof", **options)
-    ensure_compiled()
     rows, _ = settings.read_table(table)
     if not isinstance(rows, Dataset):
         raise DataError("The table has missing values; a certificate is for complete rows.")
@@ -247,7 +244,6 @@ def _open_problem(task: LearnTask) -> Problem:
         )
     if not isinstance(task.scorer, FamilyScorer):
         raise ParameterError("A proof needs all rows in memory.")
-    ensure_compiled("exact")
     problem = Problem.from_scorer(task.scorer, task.spec.constraints)
     check_family_memory(problem)
     return problem

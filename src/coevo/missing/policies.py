@@ -44,7 +44,6 @@ from coevo.search import (
 )
 from coevo.search.spec import SPEC_DEFAULTS
 from coevo.signatures import accept_options
-from coevo.warmup import ensure_compiled
 
 __all__ = [
     "POLICIES",
@@ -270,7 +269,6 @@ budget, random_state : optional
         raise bad_parameter("n_jobs", "learn_incomplete", "an int >= 1", n_jobs)
     spec = make_spec("learn_incomplete", **options)
     inputs = PolicyInput(table, spec, n_jobs, tuple(callbacks), state, on_checkpoint)
-    ensure_compiled(*spec.method.kernel_rooms)
     return learn_with_policy(missing, inputs)
 
 

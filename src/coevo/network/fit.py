@@ -102,7 +102,7 @@ def _fit_all(dags: Sequence[DAG], table: Any, ess: float, name: str) -> list[Fit
     for family in declared:
         _check_size(family)
     groups = [[dataset.find_position(variable.name) for variable in family] for family in declared]
-    from coevo.score import count_configurations  # imports numba
+    from coevo.score import count_configurations
 
     tables, parent_counts = {}, {}
     for key, family, cells in zip(

@@ -31,7 +31,6 @@ from coevo.outofcore.shards import Shard, ShardedTable, Shards, count_shards
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import FamilyBatch
 from coevo.threads import Threads
-from coevo.warmup import ensure_compiled
 
 if TYPE_CHECKING:
     from coevo.parallel.dask_jobs import DaskWorkers
@@ -248,5 +247,4 @@ def _list_digests(shards: Sequence[Shard]) -> list[tuple[int, int]]:
 def _count_on_worker(
     table: ShardedTable, shards: Sequence[Shard], families: FamilyBatch
 ) -> FamilyCounts:
-    ensure_compiled()
     return count_shards(table, shards, families, Threads(1))

@@ -30,7 +30,6 @@ from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse
 from coevo.signatures import accept_options
-from coevo.warmup import NETWORKS, OUTOFCORE, ensure_compiled
 from coevo.work_time import check_deadline
 
 __all__ = ["ShardedScorer"]
@@ -56,7 +55,6 @@ class ShardedScorer(Scorer):
         if not isinstance(shards, Shards):
             raise bad_parameter("shards", "ShardedScorer", "Shards (see open_shards)", shards)
         super().__init__(shards, score, **options)
-        ensure_compiled(NETWORKS, OUTOFCORE)  # before the clock of a search starts
         self._shards = shards
         self._start_over()
 

@@ -15,7 +15,6 @@ from coevo.parallel.workers import Cluster, Workers, check_workers, open_workers
 from coevo.score import FamilyScorer
 from coevo.search import CCMAState, Islands
 from coevo.search.islands import Epoch, Island
-from coevo.warmup import ensure_compiled
 
 __all__ = ["DaskIslands", "distribute_islands"]
 
@@ -74,6 +73,5 @@ class DaskIslands:
 
 def _evolve_island(epoch: Epoch, job: tuple[int, Island]) -> tuple[int, CCMAState]:
     """Evolve an island for one epoch, on a worker."""
-    ensure_compiled()
     number, island = job
     return number, epoch(island)

@@ -23,7 +23,6 @@ from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
 from coevo.score.base import ScorerOptions
 from coevo.score.independence import TESTS, Numbers
-from coevo.warmup import INDEPENDENCE, NETWORKS, ensure_compiled
 
 __all__ = ["DistributedScorer"]
 
@@ -131,13 +130,11 @@ class DistributedScorer(FamilyScorer):
 
 def _score_families(scorer: FamilyScorer, families: FamilyBatch) -> NDArray[np.float64]:
     """Score families, on a worker."""
-    ensure_compiled()
     return scorer.local_scores(families)
 
 
 def _test_triples(scorer: FamilyScorer, triples: FamilyBatch, kind: int) -> tuple[Numbers, Numbers]:
     """Run tests of independence, on a worker."""
-    ensure_compiled(NETWORKS, INDEPENDENCE)
     test = next(name for name, number in TESTS.items() if number == kind)
     found = scorer.test_triples(TripleBatch(triples.members, triples.start), test)
     return found.statistics, found.degrees_of_freedom

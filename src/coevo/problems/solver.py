@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from coevo.search import Budget, GenerationLoop, StopReason
 from coevo.search.state_schema import PERMUTATIONS, Array, Number, Schema, find_flaw
-from coevo.warmup import ensure_compiled
 
 __all__ = [
     "Callback",
@@ -201,7 +200,6 @@ def run_solver(
     Ctrl-C ends the run with the best solution so far; before generation 0 there is none, and
     `KeyboardInterrupt` is raised. `Solver.start` has no deadline, so that there is a solution.
     """
-    ensure_compiled("problems")  # before the clock starts
     limits = budget.with_default(solver.default_budget)
     loop = _Loop(solver, limits, seed, tuple(callbacks), on_checkpoint)
     if resume_from is not None:

@@ -8,7 +8,6 @@ seconds.
 from coevo.progress.notebook import check_progress, show_progress
 from coevo.progress.search_progress import SearchProgress
 from coevo.progress.terminal import (
-    COMPILING_MESSAGE,
     PeriodicLines,
     ProgressCallback,
     ProgressMessage,
@@ -18,7 +17,6 @@ from coevo.progress.terminal import (
 )
 
 __all__ = [
-    "COMPILING_MESSAGE",
     "PeriodicLines",
     "ProgressCallback",
     "ProgressMessage",

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import Any
 
 from coevo.errors import bad_parameter
-from coevo.jit import announce_compilation
 from coevo.progress.search_progress import SearchProgress
 from coevo.progress.terminal import (
     PeriodicLines,
@@ -22,7 +21,6 @@ from coevo.progress.terminal import (
     ProgressMessage,
     show_on_console,
 )
-from coevo.warmup import announce_once
 
 __all__ = ["check_progress", "show_progress"]
 
@@ -56,10 +54,7 @@ def show_progress(progress: bool | None, message: str) -> Iterator[ProgressCallb
         yield _show_nothing
         return
     place = _show_on_stderr(message) if display is None else _show_in_notebook(display, message)
-    with (
-        place as show,
-        announce_compilation(lambda: announce_once(lambda message: show(message, at_once=True))),
-    ):
+    with place as show:
         yield show
 
 

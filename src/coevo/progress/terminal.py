@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from coevo.progress.search_progress import SearchProgress
-from coevo.warmup import COMPILING_MESSAGE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
-    "COMPILING_MESSAGE",
     "PeriodicLines",
     "ProgressCallback",
     "ProgressMessage",

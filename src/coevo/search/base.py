@@ -36,7 +36,6 @@ from coevo.search.state_schema import (
     Schema,
     ScoreNumber,
 )
-from coevo.warmup import NETWORKS
 
 __all__ = ["LEAST_GAIN", "STATES_OF", "Info", "Method", "Problem", "Search", "SearchState"]
 
@@ -217,7 +216,6 @@ class Method(ABC):
     default_budget: ClassVar[Budget]  # holds where the given budget is not bounded
     least_patience: ClassVar[int | None] = None  # of it; see `Budget.shorten_patience`
     maximises: ClassVar[bool] = True  # the score; else the score is reported only
-    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS,)  # the kernels that it calls
 
     @abstractmethod
     def make_search(self, problem: Problem) -> Search[Any]:

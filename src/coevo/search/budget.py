@@ -31,7 +31,7 @@ class Budget:
     Parameters
     ----------
     max_time : float, optional
-        Wall-clock time in seconds, without the compilation of kernels.
+        Wall-clock time in seconds.
     max_generations : int, optional
         Number of generations (steps, for a method without generations).
     max_evaluations : int, optional

@@ -54,7 +54,6 @@ from coevo.search.greedy_parents import GreedyParents
 from coevo.search.k2 import resolve_order
 from coevo.search.operators import Indices, Scores, flip_bits, one_point_crossover, select_by_rank
 from coevo.search.state_schema import SCORES, Array, Schema
-from coevo.warmup import NETWORKS, REPAIR
 from coevo.work_time import check_deadline
 
 __all__ = ["GA", "GAState"]
@@ -114,7 +113,6 @@ class GA(Method):
     name: ClassVar[str] = "ga"
     state_type: ClassVar[type[SearchState]] = GAState
     default_budget: ClassVar[Budget] = Budget(max_generations=GENERATIONS)
-    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS, REPAIR)
 
     population: int = 100
     p_crossover: float = 0.9

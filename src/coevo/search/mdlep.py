@@ -47,7 +47,6 @@ from coevo.search.ga_graphs import Bits, Graphs, GraphStrings, measure_pairs
 from coevo.search.mdlep_mutations import KINDS, Mutations
 from coevo.search.operators import Indices, Scores
 from coevo.search.state_schema import SCORES, Array, Schema
-from coevo.warmup import NETWORKS, REPAIR
 from coevo.work_time import check_deadline
 
 __all__ = ["MDLEP", "MDLEPState"]
@@ -98,7 +97,6 @@ class MDLEP(Method):
     name: ClassVar[str] = "mdlep"
     state_type: ClassVar[type[SearchState]] = MDLEPState
     default_budget: ClassVar[Budget] = Budget(max_generations=GENERATIONS, patience=PATIENCE)
-    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS, REPAIR)
 
     population: int = 50
     opponents: int = 7

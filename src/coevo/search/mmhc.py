@@ -39,7 +39,6 @@ from coevo.search.climbing import CLIMB_SCHEMA, KINDS, MOVES_PER_STEP, Climb
 from coevo.search.mmpc_tests import FIRST, OVER, Test, list_backward_tests, list_forward_tests
 from coevo.search.state_schema import Array, Flag, Number, Schema, make_range
 from coevo.search.tabu_list import append_move, choose_move, find_tabu_moves
-from coevo.warmup import INDEPENDENCE, NETWORKS
 from coevo.work_time import check_deadline
 
 __all__ = ["MMHC", "MMHCState"]
@@ -114,7 +113,6 @@ class MMHC(Method):
     name: ClassVar[str] = "mmhc"
     state_type: ClassVar[type[SearchState]] = MMHCState
     default_budget: ClassVar[Budget] = Budget()
-    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS, INDEPENDENCE)
 
     test: str = "g2"
     alpha: float = 0.05

@@ -61,7 +61,6 @@ from coevo.search.pc_tests import (
     make_chunks,
 )
 from coevo.search.state_schema import OFFSETS, SYMMETRIC, Array, Flag, Number, Schema, make_range
-from coevo.warmup import INDEPENDENCE, NETWORKS
 from coevo.work_time import check_deadline
 
 __all__ = ["PC", "PCState"]
@@ -141,7 +140,6 @@ class PC(Method):
     name: ClassVar[str] = "pc"
     state_type: ClassVar[type[SearchState]] = PCState
     default_budget: ClassVar[Budget] = Budget()
-    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS, INDEPENDENCE)
     maximises: ClassVar[bool] = False
 
     test: str = "g2"

@@ -27,7 +27,6 @@ from coevo.search.result import Checkpoint, HistoryRow, SearchResult
 from coevo.search.state_schema import find_flaw
 from coevo.search.support import Support, arc_support
 from coevo.signatures import check_keywords
-from coevo.warmup import ensure_compiled
 from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["Callback", "CheckpointCallback", "list_callbacks", "run_search"]
@@ -116,7 +115,6 @@ def run_search(
     checkpoint = Checkpoint(state, ()) if isinstance(state, SearchState) else state
     if checkpoint is not None:
         _check_state(checkpoint.state, chosen, problem, search)
-    ensure_compiled(*chosen.kernel_rooms)  # before the clock starts
     counter = _FamilyCounter(scorer, 0 if checkpoint is None else checkpoint.families_scored)
     loop = _Loop(search, limits, seed, functions, on_checkpoint, counter)
     if not given.is_bounded:

@@ -45,7 +45,6 @@ from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchS
 from coevo.search.budget import Budget
 from coevo.search.state_schema import FINITE, SCORES, Array, Number, Rule, Schema
 from coevo.search.wong_network import WongNetwork
-from coevo.warmup import INDEPENDENCE, NETWORKS
 from coevo.work_time import check_deadline
 
 __all__ = ["Wong", "WongState"]
@@ -108,7 +107,6 @@ class Wong(Method):
     name: ClassVar[str] = "wong"
     state_type: ClassVar[type[SearchState]] = WongState
     default_budget: ClassVar[Budget] = Budget(max_generations=200)
-    kernel_rooms: ClassVar[tuple[str, ...]] = (NETWORKS, INDEPENDENCE)
 
     cutoff: float = 0.3
     belief: float = 0.2

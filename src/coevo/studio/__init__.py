@@ -13,7 +13,7 @@ of the studio is the run folder of ``coevo learn -o``, so both can continue each
     routes/     the requests that each view of the page makes, one module a view
     assets/     the page: HTML, CSS and ES modules, without a build step
 
-Modules of this room import NumPy, numba and the rest of coevo inside functions only, so that the
+Modules of this room import NumPy and the rest of coevo inside functions only, so that the
 first page comes at once.
 """
 

@@ -31,7 +31,6 @@ from coevo.studio.events import read_events
 from coevo.studio.job_task import open_job_task
 from coevo.studio.worker import JobContext
 from coevo.studio.workspace import TABLE_FILE, read_object
-from coevo.warmup import COMPILING_MESSAGE, is_complete
 
 __all__ = ["Reporter", "run"]
 
@@ -104,8 +103,6 @@ class Reporter:
             decisions=[str(decision) for decision in task.info.decisions],
             notices=list(task.notices),
         )
-        if not is_complete():
-            self._context.emit("status", text=COMPILING_MESSAGE)
         if network in list_networks():
             self._emit_level_of(str(network))
         if task.checkpoint is not None:

@@ -16,7 +16,7 @@ from coevo.errors import FileError
 from coevo.experiments.bench.data import BenchTable, find_true_structure
 from coevo.experiments.bench.figures import draw_figure, list_figures
 from coevo.experiments.bench.journal import make_bench_journal
-from coevo.experiments.bench.own_methods import find_method_hash, load_kernels
+from coevo.experiments.bench.own_methods import find_method_hash, try_method
 from coevo.experiments.bench.plan import Bench, BenchJob
 from coevo.experiments.bench.readme import (
     describe_missing_peer,
@@ -91,7 +91,7 @@ def run_bench(
     _open_journal(journal, jobs, folder)
     missing = [job for job in jobs if job.key not in journal.records]
     for method in sorted({job.text for job in missing if job.kind == "ours"}):
-        load_kernels(method, bench.score)  # compile once here, so each process only loads them
+        try_method(method, bench.score)
     if missing:
         with open_workers(n_jobs, cluster) as workers, defer_interrupts(on_interrupt) as interrupts:
             outcomes = workers.run_isolated(

@@ -18,16 +18,13 @@ from coevo.score import Score
 from coevo.search import Budget, choose_method, make_spec
 from coevo.search.registry import find_code_hash, is_own_method
 
-__all__ = ["describe_implementation", "find_method_hash", "find_method_version", "load_kernels"]
+__all__ = ["describe_implementation", "find_method_hash", "find_method_version", "try_method"]
 
 TRIAL_ROWS, TRIAL_GENERATIONS, TRIAL_SECONDS = 100, 6, 10.0
 
 
-def load_kernels(method: str, score: Score) -> None:
-    """Run a method on a small table, so that no measured time includes the loading of kernels.
-
-    Raise `MethodError` if it breaks the interface of methods.
-    """
+def try_method(method: str, score: Score) -> None:
+    """Run a method on a small table. Raise `MethodError` if it breaks the interface of methods."""
     chosen = choose_method(method, "bench").method
     budget = Budget(max_generations=TRIAL_GENERATIONS, max_time=TRIAL_SECONDS)
     spec = make_spec("bench", method=chosen, score=score, budget=budget, random_state=0)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.experiments.bench.data import open_rows
-from coevo.experiments.bench.own_methods import load_kernels
 from coevo.experiments.bench.plan import BenchJob
 from coevo.experiments.peers import PEERS
 from coevo.graph import Arc
@@ -22,7 +21,7 @@ __all__ = ["ENVIRONMENT", "LearnedStructure", "get_time_limit", "run_bench_job"]
 # One thread for every run, and one hash seed, because the result of pgmpy depends on it.
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
-    **{f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL", "NUMBA")},
+    **{f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL")},
 }
 # A search stops at the end of the generation in which its time limit passes.
 EXTRA_FRACTION, EXTRA_SECONDS = 0.5, 5.0  # time allowed for that last generation
@@ -51,7 +50,6 @@ def run_bench_job(job: BenchJob, start_clock: StartClock) -> LearnedStructure:
     if job.kind == "peer":
         dag, seconds = PEERS[job.method].learn(dataset, job.score, start_clock)
         return LearnedStructure(dag.arcs, seconds)
-    load_kernels(job.text, job.score)
     spec = job.make_spec()
     scorer = spec.make_scorer(dataset)
     start_clock()

@@ -20,7 +20,6 @@ from coevo.experiments.paper.plan import Paper, PaperDataSet, PaperJob
 from coevo.experiments.paper.readme import format_readme, make_figure_stem, make_table_stem
 from coevo.experiments.paper.runs import (
     PaperRecord,
-    load_kernels,
     run_paper_job,
     score_original_dag,
 )
@@ -77,11 +76,10 @@ def run_paper(
     journal.open()
     jobs = paper.list_jobs()
 
-    def open_warm_workers() -> AbstractContextManager[Workers]:
-        load_kernels()  # compile once here, not in each process
+    def open_all_workers() -> AbstractContextManager[Workers]:
         return open_workers(n_jobs, cluster)
 
-    n_done = run_missing_jobs(run_paper_job, jobs, journal, open_warm_workers, on_run, on_interrupt)
+    n_done = run_missing_jobs(run_paper_job, jobs, journal, open_all_workers, on_run, on_interrupt)
     if n_done < len(jobs):
         return PaperResult((), n_done, len(jobs))
     summaries = tuple(

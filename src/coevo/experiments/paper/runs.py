@@ -15,11 +15,10 @@ from coevo.bundled import open_network
 from coevo.experiments.paper.plan import SCORE, PaperDataSet, PaperJob
 from coevo.network import BayesianNetwork, sample
 from coevo.score import FamilyScorer
-from coevo.search import CCGA, K2, Budget, SearchResult, run_search
+from coevo.search import SearchResult
 
 __all__ = [
     "PaperRecord",
-    "load_kernels",
     "open_network_once",
     "run_paper_job",
     "score_original_dag",
@@ -59,14 +58,6 @@ def _make_scorer(data: PaperDataSet, algorithm: str) -> FamilyScorer:
     return FamilyScorer(sample(open_network_once(data.network), data.rows, data.seed), SCORE)
 
 
-@cache
-def load_kernels() -> None:
-    """Run both algorithms once, so that no measured time includes the loading of kernels."""
-    scorer = FamilyScorer(sample(open_network_once("asia"), 100, 0), SCORE)
-    for method in (CCGA(population=4), K2()):
-        run_search(method, scorer, budget=Budget(max_generations=2), random_state=0)
-
-
 def score_original_dag(data: PaperDataSet) -> float:
     """Return the score of the DAG from which the rows were sampled."""
     return _make_scorer(data, "k2").score(open_network_once(data.network).dag)
@@ -74,7 +65,6 @@ def score_original_dag(data: PaperDataSet) -> float:
 
 def run_paper_job(job: PaperJob) -> PaperRecord:
     """Run one algorithm on one data set."""
-    load_kernels()
     scorer = _make_scorer(job.data, job.algorithm)
     spec = job.make_spec()
     start = time.process_time()

@@ -20,7 +20,6 @@ from coevo.experiments.reviewed.plan import Reviewed
 from coevo.experiments.reviewed.readme import format_readme, make_figure_stem
 from coevo.experiments.reviewed.runs import (
     ReviewedRecord,
-    load_kernels,
     run_reviewed_job,
     score_true_network,
 )
@@ -80,12 +79,11 @@ def run_reviewed(
     journal.open()
     jobs = reviewed.list_jobs()
 
-    def open_warm_workers() -> AbstractContextManager[Workers]:
-        load_kernels()  # compile once here, not in each process
+    def open_all_workers() -> AbstractContextManager[Workers]:
         return open_workers(n_jobs, cluster)
 
     n_done = run_missing_jobs(
-        run_reviewed_job, jobs, journal, open_warm_workers, on_run, on_interrupt
+        run_reviewed_job, jobs, journal, open_all_workers, on_run, on_interrupt
     )
     if n_done < len(jobs):
         return ReviewedResult((), n_done, len(jobs))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from coevo.data import Dataset
 from coevo.experiments.paper.plan import SCORE, PaperDataSet
@@ -21,7 +21,7 @@ from coevo.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import SearchResult
 
-__all__ = ["ReviewedRecord", "draw_order", "load_kernels", "run_reviewed_job", "score_true_network"]
+__all__ = ["ReviewedRecord", "draw_order", "run_reviewed_job", "score_true_network"]
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,6 @@ def _sample_rows(data: PaperDataSet) -> Dataset:
     return sample(open_network_once(data.network), data.rows, data.seed)
 
 
-@cache
-def load_kernels() -> None:
-    """Run every system once, so that no measured time includes the loading of kernels."""
-    data = PaperDataSet("asia", 100, 0)
-    for name in SYSTEMS:
-        _learn(ReviewedJob(data, name, 0, 0, 4000, 4))
-
-
 def score_true_network(data: PaperDataSet) -> float:
     """Return the score of the network from which the rows were sampled."""
     return FamilyScorer(_sample_rows(data), SCORE).score(open_network_once(data.network).dag)
@@ -71,7 +63,6 @@ def score_true_network(data: PaperDataSet) -> float:
 
 def run_reviewed_job(job: ReviewedJob) -> ReviewedRecord:
     """Run one system on one data set."""
-    load_kernels()
     result, seconds = _learn(job)
     if result.stop_reason == "interrupt":  # a second Ctrl-C; an unfinished run is not recorded
         raise KeyboardInterrupt

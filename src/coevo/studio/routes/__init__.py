@@ -1,6 +1,6 @@
 """The requests of the page: one module a view, each with ``make_routes(studio)``.
 
-A module imports NumPy, numba and the rest of coevo inside its functions only, so that the server
+A module imports NumPy and the rest of coevo inside its functions only, so that the server
 starts at once. A handler that computes awaits ``studio.run(function, ...)``.
 """
 

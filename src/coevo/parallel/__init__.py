@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from coevo.parallel.dask_islands import distribute_islands
     from coevo.parallel.dask_scorer import DistributedScorer
     from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
-    from coevo.parallel.process_pool import run_in_processes
     from coevo.parallel.workers import (
         Cluster,
         Processes,
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
         check_cluster,
         check_workers,
         open_workers,
+        run_in_processes,
     )
 else:
     __getattr__, __dir__ = import_lazily(
@@ -23,8 +23,9 @@ else:
         dask_islands="distribute_islands",
         dask_scorer="DistributedScorer",
         isolated="JobOutcome StartClock run_isolated",
-        process_pool="run_in_processes",
-        workers="Cluster Processes Workers check_cluster check_workers open_workers",
+        workers=(
+            "Cluster Processes Workers check_cluster check_workers open_workers run_in_processes"
+        ),
     )
 
 __all__ = [

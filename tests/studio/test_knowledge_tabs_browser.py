@@ -68,6 +68,24 @@ def test_a_change_of_another_program_keeps_what_is_selected(open_tab, server):
     assert knowledge_of(server, name) == {"max_parents": 3, "forbidden": [["ill", "age"]]}
 
 
+SHOW = """state => {
+  Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_a_hidden_tab_shows_what_changed_when_it_is_shown_again(open_tab, server):
+    name = add_table(server, "hidden")
+    tab = open_tab(f"/knowledge/{name}")
+    expect(tab.locator("#statements li")).to_have_count(0)
+    tab.evaluate(SHOW, "hidden")
+    tab.wait_for_function("() => document.getElementById('state').dataset.stream == 'connecting'")
+    store_elsewhere(server, name, {"forbidden": [["ill", "age"]]})
+    server.studio.notify("tables")  # a hidden tab hears nothing
+    tab.evaluate(SHOW, "visible")
+    expect(tab.locator("#statements li")).to_have_count(1)
+
+
 def test_news_that_come_while_a_button_is_pressed_are_kept(open_tab, server):
     name = add_table(server, "pressed")
     store_elsewhere(server, name, {"tiers": [["age"], ["crp"]]})

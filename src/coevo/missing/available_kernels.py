@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coevo.jit import INT, array_of, inline, kernel, tuple_of
-from coevo.score.family_kernels import SCORES, SPEC
+from coevo.jit import INT, array_of, inline, kernel
+from coevo.score.family_kernels import SCORES, SPEC, over_tuples
 from coevo.score.score_kernels import score_table
 
 __all__ = ["evaluate_available"]
@@ -14,9 +14,10 @@ CODES, MISSING = array_of(np.uint16, 2, True), array_of(np.bool_, 2, True)
 ARITIES, STARTS = array_of(np.int64, 1, True), array_of(np.int64, 1, True)
 MEMBERS, N_COMPLETE = array_of(np.int32, 1, True), array_of(np.int64)
 COUNTS = array_of(np.uint32)
-SCRATCH = tuple_of(COUNTS, COUNTS, COUNTS, array_of(np.float64, 2))
+SCRATCH = None
 
 
+@over_tuples
 @kernel((CODES, MISSING, ARITIES, SPEC, MEMBERS, STARTS, INT, INT, SCRATCH, SCORES, N_COMPLETE))
 def evaluate_available(
     codes, missing, arities, spec, members, start, first, last, scratch, scores, n_complete

@@ -42,7 +42,7 @@ from coevo.score import FamilyBatch, FamilyScorer, Score, Scorer, TripleBatch
 from coevo.score.base import ScorerOptions
 from coevo.score.counting import make_count_index
 from coevo.score.independence import CountedTriples
-from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT
+from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT, ScoreSpec
 from coevo.work_time import check_deadline
 
 __all__ = ["AvailableScorer"]
@@ -156,7 +156,7 @@ class AvailableScorer(FamilyScorer):
         batch = FamilyBatch.from_pairs((child, parents) for child, *parents in families)
         dataset, spec = self._dataset, self._spec
         if spec.kind in PENALISED:
-            spec = spec._replace(kind=LIKELIHOOD, penalty=0.0)
+            spec = ScoreSpec(LIKELIHOOD, spec.ess, 0.0, spec.n_rows, spec.table, spec.regret)
         scores, n_complete = np.empty(len(batch.members)), np.empty(len(families), dtype=np.int64)
 
         def evaluate_part(begin: int, end: int, number: int) -> None:

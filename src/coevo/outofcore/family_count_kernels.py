@@ -11,7 +11,7 @@ import numpy as np
 
 from coevo.jit import INT, array_of, kernel
 from coevo.score.count_kernels import ARITY, set_strides
-from coevo.score.family_kernels import SCORES, SCRATCH, SPEC, find_stride, sort_by_rank
+from coevo.score.family_kernels import SCORES, SCRATCH, SPEC, find_stride, over_tuples, sort_by_rank
 from coevo.score.score_kernels import score_table
 
 __all__ = ["score_tables"]
@@ -20,6 +20,7 @@ FACTS, STARTS = array_of(np.int64, 2), array_of(np.int64, 1, True)
 MEMBERS, CELLS = array_of(np.int32, 1, True), array_of(np.uint32, 1, True)
 
 
+@over_tuples
 @kernel((FACTS, SPEC, MEMBERS, STARTS, INT, INT, STARTS, CELLS, SCRATCH, SCORES))
 def score_tables(facts, spec, members, starts, first, last, begin, cells, scratch, scores):
     """Overwrite ``scores[f]`` of the families from `first` to before `last` that have a table."""

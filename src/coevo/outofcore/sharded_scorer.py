@@ -17,6 +17,7 @@ from coevo.outofcore.family_count_kernels import score_tables
 from coevo.outofcore.family_counts import CELLS_PER_BATCH, DistinctRows, FamilyCounts
 from coevo.outofcore.shards import Shards
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
+from coevo.score.count_kernels import CountIndex
 from coevo.score.counting import (
     compute_dense_limit,
     compute_table_offsets,
@@ -25,7 +26,7 @@ from coevo.score.counting import (
     split_into_batches,
 )
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import SPARSE, BatchPlan, CountIndex
+from coevo.score.family_kernels import SPARSE, BatchPlan
 from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse

@@ -42,13 +42,12 @@ from coevo.score.counting import (
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
     BatchPlan,
-    ScoreSpec,
     Scratch,
     TableSums,
     evaluate_families,
 )
 from coevo.score.joint_counts import JointCounts, count_configurations, count_rows
-from coevo.score.score_kernels import LIKELIHOOD
+from coevo.score.score_kernels import LIKELIHOOD, ScoreSpec
 from coevo.threads import Threads
 
 __all__ = ["Shard", "ShardedTable", "Shards", "Traffic", "count_shards"]

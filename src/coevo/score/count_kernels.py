@@ -31,10 +31,24 @@ because numba compiles the called function again for a literal 0.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coevo.engine import Structure, read_array
 from coevo.jit import inline, part, popcount
 
-__all__ = ["add_level", "count_all_rows", "estimate_level_costs", "set_strides"]
+__all__ = ["CountIndex", "add_level", "count_all_rows", "estimate_level_costs", "set_strides"]
+
+
+class CountIndex(Structure):
+    """The arrays that counting needs of a dataset."""
+
+    facts: NDArray[np.int64] = read_array(np.int64, 2)  # (n_vars, N_FACTS)
+    codes: NDArray[np.uint8] = read_array(np.uint8, 2)
+    # (n_vars and those with high bytes, n_stored)
+    weights: NDArray[np.int64] = read_array(np.int64)  # (n_stored,), or (0,) if all are 1
+    compact: NDArray[np.uint8] = read_array(np.uint8)  # compact columns, see COMPACT
+    bits: NDArray[np.uint64] = read_array(np.uint64, 2)  # (n_sets, n_words)
+
 
 # Columns of `facts`, one row for each variable
 ARITY, RANK, COMMON, SINGLE, N_OTHERS, COMPACT, BITS, HIGH = 0, 1, 2, 3, 4, 5, 6, 7

@@ -23,17 +23,16 @@ from coevo.score.count_kernels import (
     HIGH,
     N_FACTS,
     N_OTHERS,
-    N_WORK,
     RANK,
     ROWS_PER_BLOCK,
     SINGLE,
     WORDS_PER_BLOCK,
+    CountIndex,
 )
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
     STORE,
     BatchPlan,
-    CountIndex,
     Scratch,
     SharedTables,
     plan_families,
@@ -197,9 +196,9 @@ def make_scratch(table: Table) -> Scratch:
     return Scratch(
         counts=np.zeros(most_cells, dtype=np.uint32),
         margin=np.zeros(most_cells, dtype=np.uint32),
-        work=np.zeros((N_WORK, most_axes), dtype=np.int64),
+        stride=np.zeros(most_axes, dtype=np.int64),
+        variables=np.zeros(most_axes, dtype=np.int32),
         joint=np.zeros(ROWS_PER_BLOCK, dtype=np.uint32),
-        short=np.zeros(ROWS_PER_BLOCK, dtype=np.uint16),
         words=np.zeros((min(most_axes, 64), WORDS_PER_BLOCK), dtype=np.uint64),
         rising=np.zeros((RISING_ROWS, FIRST + RISING_LENGTH)),
     )

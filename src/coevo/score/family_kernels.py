@@ -14,12 +14,15 @@ time and changes no count.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import functools
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.jit import FLOAT, INT, array_of, inline, kernel, part, tuple_of
+from coevo.engine import Structure, array, number, read_array
+from coevo.jit import INT, inline, kernel, part
 from coevo.score.count_kernels import (
     ARITY,
     BITS,
@@ -38,8 +41,6 @@ from coevo.score.score_kernels import score_table
 
 __all__ = [
     "BatchPlan",
-    "CountIndex",
-    "ScoreSpec",
     "Scratch",
     "SharedTables",
     "TableSums",
@@ -59,102 +60,73 @@ ALL_ROW, ALL_ROW_AND_COLUMN = 0.6, 0.1  # a row of the pass over all rows, and e
 CELL = 1.0  # to clear, subtract and score a cell
 
 
-class CountIndex(NamedTuple):
-    """The arrays that the counting kernels need of a dataset."""
-
-    facts: NDArray[np.int64]  # (n_vars, N_FACTS), see `count_kernels`
-    codes: NDArray[np.uint8]  # (n_vars and those with high bytes, n_stored)
-    weights: NDArray[np.int64]  # (n_stored,), or (0,) if every row counts once
-    compact: NDArray[np.uint8]  # compact columns, see `count_kernels`
-    bits: NDArray[np.uint64]  # (n_sets, n_words)
-
-
-class SharedTables(NamedTuple):
+class SharedTables(Structure):
     """Tables of one, two and three variables that the families of all batches share."""
 
-    slots: NDArray[np.int64]  # (n_slots, 2): key or -1, first cell in `pool`
-    pool: NDArray[np.uint32]  # the tables, one after another; tables of one variable first
-    used: NDArray[np.int64]  # (2,): the numbers of slots and of cells in use
-    n_singles: int  # cells of the tables of one variable
+    slots: NDArray[np.int64] = array(np.int64, 2)  # (n_slots, 2): key or -1, first cell in `pool`
+    pool: NDArray[np.uint32] = array(np.uint32)
+    # the tables, one after another; tables of one variable first
+    used: NDArray[np.int64] = array(np.int64)  # (2,): the numbers of slots and of cells in use
+    n_singles: int = number(int)  # cells of the tables of one variable
 
 
-class Scratch(NamedTuple):
+class Scratch(Structure):
     """Working memory of one thread."""
 
-    counts: NDArray[np.uint32]  # the table
-    margin: NDArray[np.uint32]  # the sums over the child; a second table while counting
-    work: NDArray[np.int64]  # (N_WORK, max_k)
-    joint: NDArray[np.uint32]  # (ROWS_PER_BLOCK,): the cells of a block of rows
-    short: NDArray[np.uint16]  # the same with two bytes for each cell
-    words: NDArray[np.uint64]  # (64 or max_k, WORDS_PER_BLOCK)
-    rising: NDArray[np.float64]  # see `score_kernels`
+    counts: NDArray[np.uint32] = array(np.uint32)  # the table
+    margin: NDArray[np.uint32] = array(np.uint32)
+    # the sums over the child; a second table while counting
+    stride: NDArray[np.int64] = array(np.int64)  # (most axes,): of each axis of the table
+    variables: NDArray[np.int32] = array(np.int32)
+    # (most axes,): for a family that is sorted by rank
+    joint: NDArray[np.uint32] = array(np.uint32)  # (ROWS_PER_BLOCK,): cells of a block of rows
+    words: NDArray[np.uint64] = array(np.uint64, 2)  # (most axes with bits, WORDS_PER_BLOCK)
+    rising: NDArray[np.float64] = array(np.float64, 2)  # (RISING_ROWS, RISING_WIDTH)
 
 
-class ScoreSpec(NamedTuple):
-    """The specification of a score for the kernels."""
-
-    kind: int
-    ess: float  # equivalent sample size of the Dirichlet kinds
-    penalty: float  # of one free parameter
-    n_rows: int  # the largest possible count
-    table: NDArray[np.float64]  # log n! (K2) or n log n (likelihoods), for n below its length
-    regret: NDArray[np.float64]  # C(2, n) (FACTORISED) or log C(K, n_rows) (QUOTIENT)
-
-
-class BatchPlan(NamedTuple):
+class BatchPlan(Structure):
     """The families of a batch, and the counting method that `plan_families` chooses."""
 
-    members: NDArray[np.int32]  # the child of each family, then its parents
-    start: NDArray[np.int64]  # (n + 1,): where each family begins
-    variables: NDArray[np.int32]  # the same members, sorted by rank
-    method: NDArray[np.int8]  # (n,): the counting method
-    shared_start: NDArray[np.int64]  # (n,): where the shared table begins in the pool
-    new_pairs: NDArray[np.int32]  # (n, 2): shared tables of two variables to count
-    new_triples: NDArray[np.int32]  # (n, 3): shared tables of three variables to count
+    members: NDArray[np.int32] = read_array(np.int32)  # the child of each family, then its parents
+    start: NDArray[np.int64] = read_array(np.int64)  # (n + 1,): where each family begins
+    variables: NDArray[np.int32] = array(np.int32)  # the same members, sorted by rank
+    method: NDArray[np.int8] = array(np.int8)  # (n,): the counting method
+    shared_start: NDArray[np.int64] = array(np.int64)
+    # (n,): where the shared table begins in the pool
+    new_pairs: NDArray[np.int32] = array(np.int32, 2)
+    # (n, 2): shared tables of two variables to count
+    new_triples: NDArray[np.int32] = array(np.int32, 2)
+    # (n, 3): shared tables of three variables to count
 
 
-class TableSums(NamedTuple):
+class TableSums(Structure):
     """Where tables are added up over shards instead of being scored; empty without shards."""
 
-    begin: NDArray[np.int64]  # (n + 1,): where the table of each family begins
-    cells: NDArray[np.uint32]
+    begin: NDArray[np.int64] = read_array(np.int64)
+    # (n + 1,): where the table of each family begins
+    cells: NDArray[np.uint32] = array(np.uint32)
 
 
-INDEX = tuple_of(
-    array_of(np.int64, 2),
-    array_of(np.uint8, 2, True),
-    array_of(np.int64, 1, True),
-    array_of(np.uint8, 1, True),
-    array_of(np.uint64, 2, True),
-    kind=CountIndex,
-)
-SHARED = tuple_of(
-    array_of(np.int64, 2), array_of(np.uint32), array_of(np.int64), INT, kind=SharedTables
-)
-SCRATCH = tuple_of(
-    array_of(np.uint32),
-    array_of(np.uint32),
-    array_of(np.int64, 2),
-    array_of(np.uint32),
-    array_of(np.uint16),
-    array_of(np.uint64, 2),
-    array_of(np.float64, 2),
-    kind=Scratch,
-)
-TERMS = array_of(np.float64)
-SPEC = tuple_of(INT, FLOAT, FLOAT, INT, TERMS, TERMS, kind=ScoreSpec)
-PLAN = tuple_of(
-    array_of(np.int32),
-    array_of(np.int64),
-    array_of(np.int32),
-    array_of(np.int8),
-    array_of(np.int64),
-    array_of(np.int32, 2),
-    array_of(np.int32, 2),
-    kind=BatchPlan,
-)
-SUMS = tuple_of(array_of(np.int64), array_of(np.uint32), kind=TableSums)
-SCORES = array_of(np.float64)
+INDEX = SHARED = SCRATCH = SPEC = PLAN = SUMS = SCORES = None
+
+
+def _make_tuple(value: Any) -> Any:
+    if not isinstance(value, Structure):
+        return value
+    fields = value.__dict__ | {name: value.__dict__[name] for name in value.field_types}
+    if isinstance(value, Scratch):  # what numba still wants
+        n = len(value.stride)
+        fields |= {"work": np.zeros((4, n), dtype=np.int64), "short": value.joint.view(np.uint16)}
+    fields.pop("address")
+    return _make_kind(type(value).__name__, tuple(fields))(**fields)
+
+
+_make_kind = functools.cache(namedtuple)
+
+
+def over_tuples(compiled: Any) -> Any:
+    """Call a numba kernel with named tuples in the place of structures; it goes with numba."""
+    return lambda *values: compiled(*map(_make_tuple, values))
 
 
 @inline
@@ -242,6 +214,7 @@ def sort_by_rank(facts, members, begin, k, variables):
         variables[place] = member
 
 
+@over_tuples
 @kernel((INDEX, PLAN, SHARED, INT, INT))
 def plan_families(index, batch, shared, first, dense_limit):
     """Plan families from `first` on; return where it stops and how many tables it requests.
@@ -373,6 +346,7 @@ def _add_table(sums, family, counts, n_cells):
         cells[begin + cell] += counts[cell]
 
 
+@over_tuples
 @kernel((INDEX, SPEC, PLAN, INT, INT, SHARED, SCRATCH, SUMS, SCORES))
 def evaluate_families(index, spec, batch, first, last, shared, scratch, sums, scores):
     """Count families; overwrite their ``scores[f]``, or add up their tables.

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_choice
+from coevo.score.count_kernels import CountIndex
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import CountIndex
 from coevo.score.independence_kernels import (
     G2,
     X2,

@@ -28,7 +28,7 @@ import numpy as np
 
 from coevo.jit import INT, array_of, inline, kernel, part
 from coevo.score.count_kernels import ARITY, STRIDE, set_strides
-from coevo.score.family_kernels import INDEX, sort_by_rank
+from coevo.score.family_kernels import INDEX, over_tuples, sort_by_rank
 from coevo.score.sparse_kernels import (
     LARGEST_CODE,
     add_codes,
@@ -164,6 +164,7 @@ def _count_states(numbers, strata, n_rows, n_numbers, seen, n_states):
             n_states[strata[row]] += 1.0
 
 
+@over_tuples
 @kernel((INDEX, INT, MEMBERS))
 def measure_sparse(index, kind, members):
     """Return the statistic and the degrees of freedom of one test, from the rows.

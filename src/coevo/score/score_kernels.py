@@ -28,7 +28,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coevo.engine import Structure, number, read_array
 from coevo.jit import inline, part
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "LARGE_PRIOR",
     "LIKELIHOOD",
     "QUOTIENT",
+    "ScoreSpec",
     "compute_quotient_penalty",
     "compute_regret",
     "log_rising_of_large",
@@ -53,6 +56,19 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 DIVISOR, LOG_GAMMA, FIRST = 0, 1, 2  # columns of `rising`; from FIRST on, n = 0, 1, ...
 LARGEST_PRODUCT = 1e200
 LARGE_PRIOR = 1e4  # from here on, log gamma(a + n) - log gamma(a) would lose too many digits
+
+
+class ScoreSpec(Structure):
+    """The specification of a score."""
+
+    kind: int = number(int)
+    ess: float = number(float)  # equivalent sample size of the Dirichlet kinds
+    penalty: float = number(float)  # of one free parameter
+    n_rows: int = number(int)  # the largest possible count
+    table: NDArray[np.float64] = read_array(np.float64)
+    # log n! (K2) or n log n (likelihoods), for n below its length
+    regret: NDArray[np.float64] = read_array(np.float64)
+    # C(2, n) (FACTORISED) or log C(K, n_rows) (QUOTIENT)
 
 
 @inline

@@ -18,7 +18,7 @@ import numpy as np
 
 from coevo.jit import INT, inline, kernel, part
 from coevo.score.count_kernels import ARITY, HIGH
-from coevo.score.family_kernels import INDEX, PLAN, SCORES, SPARSE, SPEC
+from coevo.score.family_kernels import INDEX, PLAN, SCORES, SPARSE, SPEC, over_tuples
 from coevo.score.score_kernels import (
     DIRICHLET,
     DIRICHLET_SEEN,
@@ -152,6 +152,7 @@ def add_codes(facts, codes, variable, keys, n_rows):
             keys[row] += 256 * np.int64(codes[high, row])
 
 
+@over_tuples
 @kernel((INDEX, SPEC, PLAN, INT, INT, SCORES))
 def evaluate_sparse(index, spec, batch, first, last, scores):
     """Overwrite ``scores[f]`` of the families from `first` to before `last` that are sparse."""

@@ -10,9 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from coevo.jit import INT, array_of, kernel
-from coevo.score.count_kernels import ARITY, set_strides
-from coevo.score.family_kernels import SCORES, SCRATCH, SPEC, find_stride, over_tuples, sort_by_rank
-from coevo.score.score_kernels import score_table
+from coevo.score._numba_parts import (
+    SCORES,
+    SCRATCH,
+    SPEC,
+    find_stride,
+    over_tuples,
+    score_table,
+    set_strides,
+    sort_by_rank,
+)
+from coevo.score.count_kernels import ARITY
 
 __all__ = ["score_tables"]
 

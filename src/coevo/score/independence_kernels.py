@@ -27,8 +27,8 @@ import math
 import numpy as np
 
 from coevo.jit import INT, array_of, inline, kernel, part
-from coevo.score.count_kernels import ARITY, STRIDE, set_strides
-from coevo.score.family_kernels import INDEX, over_tuples, sort_by_rank
+from coevo.score._numba_parts import INDEX, STRIDE, over_tuples, set_strides, sort_by_rank
+from coevo.score.count_kernels import ARITY
 from coevo.score.sparse_kernels import (
     LARGEST_CODE,
     add_codes,

@@ -17,19 +17,20 @@ import math
 import numpy as np
 
 from coevo.jit import INT, inline, kernel, part
-from coevo.score.count_kernels import ARITY, HIGH
-from coevo.score.family_kernels import INDEX, PLAN, SCORES, SPARSE, SPEC, over_tuples
-from coevo.score.score_kernels import (
-    DIRICHLET,
-    DIRICHLET_SEEN,
-    FACTORISED,
+from coevo.score._numba_parts import (
+    INDEX,
     LARGE_PRIOR,
-    LIKELIHOOD,
-    QUOTIENT,
+    PLAN,
+    SCORES,
+    SPEC,
     compute_quotient_penalty,
     compute_regret,
     log_rising_of_large,
+    over_tuples,
 )
+from coevo.score.count_kernels import ARITY, HIGH
+from coevo.score.family_kernels import SPARSE
+from coevo.score.score_kernels import DIRICHLET, DIRICHLET_SEEN, FACTORISED, LIKELIHOOD, QUOTIENT
 
 __all__ = ["LARGEST_CODE", "add_codes", "evaluate_sparse", "number_keys", "sort_values"]
 

@@ -57,6 +57,32 @@ typedef struct {
     int64_t bits_width;
 } CountIndex;
 
+/* A table over some variables, sorted by rank, and the memory to count it. */
+typedef struct {
+    const int32_t *variables;
+    int64_t k; /* number of variables */
+    int64_t n_cells;
+    const int64_t *stride; /* of each axis */
+    uint32_t *counts;
+    uint32_t *twin;          /* as many cells as the table: a second table while rows are counted */
+    uint64_t *words;         /* WORDS_PER_BLOCK for each axis: rows of a configuration */
+    const uint32_t *singles; /* the counts of the states of each variable, see SINGLE */
+} Table;
+
+/* A block of a bit set is 4 KiB: one block for each axis fits into the L1 cache. A block of rows is
+ * 8 or 16 KiB of joint codes. */
+enum { WORDS_PER_BLOCK = 512, ROWS_PER_BLOCK = 4096 };
+
+/* Levels count tables up to here: a joint code then takes two bytes, and twice as many fit into a
+ * vector. */
+enum { MOST_CELLS_BY_LEVELS = 1 << 16 };
+
+/* The estimated cost of a level in nanoseconds, infinite if no method is possible. */
+typedef struct {
+    double cost;
+    bool is_by_bits;
+} Level;
+
 /* Return one fact of a variable. */
 INLINE int64_t get_fact(const int64_t *facts, int64_t variable, int64_t column) {
     return facts[variable * N_FACTS + column];
@@ -72,5 +98,29 @@ set_strides(const int64_t *facts, const int32_t *variables, int64_t k, int64_t *
     }
     return cells;
 }
+
+/* Return the cheaper method for a level in front of a table, and its cost.
+ *
+ * `first` is the variable of the level. `n_columns` and `stride` are the numbers of axes and of
+ * cells of one of its states. `has_bits` says whether all later variables have bit sets. */
+Level estimate_level(
+    const CountIndex *index, int64_t first, int64_t n_columns, double stride, bool has_bits
+);
+
+/* Return the cost of one pass over all rows for a table over k variables. */
+double estimate_pass(const CountIndex *index, int64_t k);
+
+/* Add the variable of one axis in front of a table.
+ *
+ * Take the part of the table over the axes from `axis` on. On entry, the cells where the first
+ * variable is in its most common state hold the counts over the later axes. On return, all cells of
+ * this part are right. Variables of earlier axes stay in their most common state. */
+void add_level(const CountIndex *index, const Table *table, int64_t axis, bool is_by_bits);
+
+/* Overwrite a table with one pass over all rows. */
+void count_all_rows(const CountIndex *index, const Table *table);
+
+/* Copy the counts of the last variables, from `axis` on, to their part of a table. */
+void copy_part(const CountIndex *index, const Table *table, int64_t axis, const uint32_t *part);
 
 #endif

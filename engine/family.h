@@ -2,14 +2,21 @@
  *
  * plan_families sorts the variables of each family by rank, chooses a counting method by its
  * estimated cost and requests the shared tables of two and three variables. count_shared_tables
- * counts these tables, and evaluate_families the families. evaluate_sparse counts the families
- * whose tables would be too large. Only plan_families reserves room for shared tables. The other
- * functions may run on several threads, each on its own part of the batch and of the pool.
+ * counts these tables, then evaluate_families counts the families and computes their scores.
+ * evaluate_sparse counts the families whose tables would be too large. Only plan_families reserves
+ * room for shared tables. The other functions may run on several threads, each on its own part of
+ * the batch and of the pool.
  *
  * The shared tables are found in an open-addressing hash table that stays from batch to batch. The
  * table of a family is built on the table of its last three variables, and many families share
- * these variables. The memory is bounded: when it is full, all shared tables are dropped. That
- * costs time and changes no count.
+ * these variables. A table that nobody has counted yet has a price, the time to count it. Each
+ * family that could be built on it adds what it would save to the credit of the table. The table is
+ * counted when the credit reaches the price: in the first batch with enough such families, or when
+ * enough of them have come in many small batches. Until then these families are counted in one pass
+ * over the rows.
+ *
+ * The memory is bounded: when it is full, all shared tables are dropped. That costs time and
+ * changes no count.
  */
 #ifndef ENGINE_FAMILY_H
 #define ENGINE_FAMILY_H
@@ -21,9 +28,20 @@
  * only the configurations that occur (evaluate_sparse). */
 enum { BY_LEVELS, ALL_ROWS, SPARSE };
 
+/* Columns of the slots of shared tables. */
+enum {
+    KEY,    /* the variables as a number, or -1: the slot is empty */
+    BEGIN,  /* the first cell in the pool, or -1: there is no table yet */
+    CREDIT, /* nanoseconds that the table would have saved so far */
+    SLOT_WIDTH
+};
+
+/* Cells of `used`. */
+enum { USED_SLOTS, USED_CELLS };
+
 /* Tables of one, two and three variables that the families of all batches share. */
 typedef struct {
-    int64_t *slots; /* (n_slots, 2): key or -1, first cell in `pool` */
+    int64_t *slots; /* (n_slots, SLOT_WIDTH): columns below */
     int64_t n_slots;
     int64_t slots_width;
     uint32_t *pool; /* the tables, one after another; tables of one variable first */
@@ -43,8 +61,6 @@ typedef struct {
     int64_t n_stride;
     int32_t *variables; /* (most axes,): for a family that is sorted by rank */
     int64_t n_variables;
-    uint32_t *joint; /* (ROWS_PER_BLOCK,): the cells of a block of rows */
-    int64_t n_joint;
     uint64_t *words; /* (most axes with bit sets, WORDS_PER_BLOCK) */
     int64_t n_words;
     int64_t words_width;
@@ -80,6 +96,33 @@ typedef struct {
     uint32_t *cells;
     int64_t n_cells;
 } TableSums;
+
+/* Plan families from `first` on; return where it stops.
+ *
+ * Overwrite `requested` with the numbers of new pairs and new triples: tables to count before the
+ * families. It stops early, before the first family whose tables do not fit into `shared`. The
+ * caller must then clear `shared` before it continues. A table with more cells than `dense_limit`
+ * is SPARSE. */
+ENGINE_API int64_t plan_families(
+    const CountIndex *index, const BatchPlan *batch, const SharedTables *shared, int64_t first,
+    int64_t dense_limit, int64_t *requested, int64_t n_requested
+);
+
+/* Count shared tables that plan_families requests, from `first` to before `last`: the new pairs if
+ * `size` is 2, or the new triples if it is 3. All pairs must be counted before the triples. */
+ENGINE_API void count_shared_tables(
+    const CountIndex *index, const BatchPlan *batch, int64_t size, int64_t first, int64_t last,
+    const SharedTables *shared, const Scratch *scratch
+);
+
+/* Count families from `first` to before `last`; overwrite their scores, or add up their tables.
+ *
+ * Families that are SPARSE are skipped. */
+ENGINE_API void evaluate_families(
+    const CountIndex *index, const ScoreSpec *spec, const BatchPlan *batch, int64_t first,
+    int64_t last, const SharedTables *shared, const Scratch *scratch, const TableSums *sums,
+    double *scores, int64_t n_scores
+);
 
 /* Overwrite `variables` with k members, sorted by rank. */
 INLINE void

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coevo.jit import INT, array_of, inline, kernel
-from coevo.score.family_kernels import SCORES, SPEC, over_tuples
-from coevo.score.score_kernels import score_table
+from coevo.score._numba_parts import SCORES, SPEC, over_tuples, score_table
 
 __all__ = ["evaluate_available"]
 

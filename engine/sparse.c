@@ -5,7 +5,7 @@ static const double LARGEST_LOG = 600.0;            /* safely below that of the 
 
 enum {
     SMALL_COUNTS = 1024,   /* smaller counts have a histogram, the others are sorted */
-    ROWS_PER_BLOCK = 1024, /* their keys fit into the L1 cache */
+    KEYS_PER_BLOCK = 1024, /* they fit into the L1 cache */
 };
 
 /* -- keys of rows */
@@ -55,9 +55,9 @@ void append_variables(RowKeys *keys, const int32_t *variables, int64_t n) {
     int64_t *own = keys->scratch->keys;
     while (n > 0) {
         int64_t n_fitting = count_fitting(keys, variables, n);
-        for (int64_t begin = 0; begin < keys->n_rows; begin += ROWS_PER_BLOCK) {
+        for (int64_t begin = 0; begin < keys->n_rows; begin += KEYS_PER_BLOCK) {
             int64_t rest = keys->n_rows - begin;
-            int64_t length = rest < ROWS_PER_BLOCK ? rest : ROWS_PER_BLOCK;
+            int64_t length = rest < KEYS_PER_BLOCK ? rest : KEYS_PER_BLOCK;
             for (int64_t i = 0; i < n_fitting; i++) {
                 append_states(keys->index, variables[i], begin, length, own + begin);
             }

@@ -1,4 +1,5 @@
 #include "count.h"
+#include "bits.h"
 
 /* Nanoseconds, measured by benchmarks/kernels.py on one core. Only their ratios matter. They decide
  * which method computes a result, and all methods give the same result. */
@@ -189,26 +190,6 @@ typedef struct {
     int64_t n_words;      /* of the block */
     int64_t bits_width;   /* of a bit set */
 } Block;
-
-/* Return the number of bits that two blocks share. */
-static int64_t and_count(const uint64_t *restrict left, const uint64_t *restrict right, int64_t n) {
-    int64_t total = 0;
-    for (int64_t i = 0; i < n; i++) total += __builtin_popcountll(left[i] & right[i]);
-    return total;
-}
-
-/* Overwrite `both` with the bits that two blocks share; return their number. */
-static int64_t and_store(
-    const uint64_t *restrict left, const uint64_t *restrict right, int64_t n,
-    uint64_t *restrict both
-) {
-    int64_t total = 0;
-    for (int64_t i = 0; i < n; i++) {
-        both[i] = left[i] & right[i];
-        total += __builtin_popcountll(both[i]);
-    }
-    return total;
-}
 
 /* Count all configurations of the axes from `axis` on within a set of rows, depth first.
  *

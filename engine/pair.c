@@ -1,12 +1,5 @@
 #include "pair.h"
-
-/* Return the number of rows that are in both bit sets. */
-static int64_t
-count_common(const uint64_t *restrict one, const uint64_t *restrict other, int64_t n_words) {
-    int64_t total = 0;
-    for (int64_t i = 0; i < n_words; i++) total += __builtin_popcountll(one[i] & other[i]);
-    return total;
-}
+#include "bits.h"
 
 /* A child, and the log likelihood of its states alone. */
 typedef struct {
@@ -53,7 +46,7 @@ static double measure_pair(
         const uint64_t *own = child->sets;
         for (int64_t a = 0; a < child->arity; a++) {
             if (a == child->common) continue;
-            int64_t both = count_common(own, set, index->bits_width);
+            int64_t both = and_count(own, set, index->bits_width);
             own += index->bits_width;
             rest -= both;
             column[a] -= both;

@@ -8,6 +8,7 @@ the time and never a score.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Unpack
@@ -121,9 +122,9 @@ class FamilyScorer(Scorer):
 
     def estimate_memory(self) -> int:
         """Return the largest number of bytes that the scorer holds, including the data."""
-        scratch = [array for scratch in self._scratch for array in scratch]
-        arrays = [*self._index, *self._shared[:3], *scratch]
-        return self._cache_bytes + sum(int(array.nbytes) for array in arrays)
+        fields = itertools.chain(self._index, self._shared, *self._scratch)
+        arrays = [field for field in fields if isinstance(field, np.ndarray)]
+        return self._cache_bytes + sum(array.nbytes for array in arrays)
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""

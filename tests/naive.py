@@ -193,6 +193,20 @@ def available_score(name, rows, missing, arities, child, parents, ess=1.0):
     return min(found)
 
 
+def weigh_states(rows, arities, arcs, row, v):
+    """Return the probability of each state of one value, given all other values of the table.
+
+    It is proportional to the probability of the table: the exponential of its BDeu score (ess 1).
+    """
+    scores = []
+    for state in range(arities[v]):
+        changed = [list(other) for other in rows]
+        changed[row][v] = state
+        scores.append(structure_score("bdeu", changed, arities, arcs))
+    weights = [math.exp(score - max(scores)) for score in scores]
+    return [weight / sum(weights) for weight in weights]
+
+
 def topological_orders(nodes, arcs):
     """Return every order of the nodes in which parents come before their children."""
     return [

@@ -38,7 +38,7 @@ from coevo.score.family_kernels import (
 from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.pair_kernels import measure_pairs
 from coevo.score.scores import Score
-from coevo.score.sparse_kernels import evaluate_sparse
+from coevo.score.sparse_kernels import evaluate_sparse, make_sparse_scratch
 from coevo.signatures import accept_options
 from coevo.work_time import check_deadline
 
@@ -199,6 +199,6 @@ class FamilyScorer(Scorer):
                 work = (index, spec, batch, begin, end)
                 evaluate_families(*work, shared, scratch, sums, target)
                 if has_sparse:
-                    evaluate_sparse(*work, target)
+                    evaluate_sparse(*work, make_sparse_scratch(index.codes.shape[1]), target)
 
             self.threads.run_in_parts(evaluate_part, min(step, last - beginning), SMALLEST_PART)

@@ -1413,3 +1413,63 @@ def best_network(n, local):
         if nodes:
             best[nodes] = max(best[nodes - {v}] + best_parents[v, nodes - {v}] for v in nodes)
     return best[frozenset(range(n))]
+
+
+def sum_cells(rows, weights, family, value):
+    """Return the sum of ``value(n)`` over the cells of a family that n rows are in."""
+    counts = Counter()
+    for row, times in zip(rows, weights, strict=True):
+        counts[tuple(row[member] for member in family)] += times
+    return sum(value(n) for n in counts.values())
+
+
+def cluster_value(families, k, cluster):
+    """Return the sum of the shares of families with the child inside, and fewer than k parents."""
+    return sum(
+        share
+        for child, parents, share in families
+        if child in cluster and len(cluster & set(parents)) < k
+    )
+
+
+def grow_cluster(n, families, k, start, patience=6):
+    """Return a cluster with more than k of n variables and a low value, grown and then shrunk."""
+    members, best, cluster = [], math.inf, set(range(n))
+    while len(members) < n and len(members) <= len(cluster) + patience:
+        others = [v for v in range(n) if v not in members]
+        following = min(others, key=lambda v: cluster_value(families, k, {*members, v}))
+        members.append(start[len(members)] if len(members) < 2 else following)
+        value = cluster_value(families, k, set(members))
+        if len(members) > k and value < best:
+            best, cluster = value, set(members)
+    before = None
+    while cluster != before:
+        before = set(cluster)
+        for v in sorted(before):
+            value = cluster_value(families, k, cluster - {v})
+            if len(cluster) > k + 1 and value < best:
+                best, cluster = value, cluster - {v}
+    return cluster, best
+
+
+def network_masks(n):
+    """Return the parents of each variable, as bits, for every DAG."""
+    return [[sum(1 << u for u in parents_in(arcs, v)) for v in range(n)] for arcs in all_dags(n)]
+
+
+def total_points(points, masks):
+    return sum(row[mask] for row, mask in zip(points, masks, strict=True))
+
+
+def lift_points(points, right, places):
+    """Return points that are lowered at (variable, parents), while each DAG keeps `right` points.
+
+    They do not become negative.
+    """
+    lowered = [list(row) for row in points]
+    for v, parents in places:
+        lowered[v][parents] = 0
+        networks = [masks for masks in network_masks(len(points)) if masks[v] == parents]
+        missing = right - min(total_points(lowered, masks) for masks in networks)
+        lowered[v][parents] = max(0, missing)
+    return lowered

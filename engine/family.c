@@ -25,22 +25,25 @@ static int64_t make_key(const CountIndex *index, const int32_t *variables, int64
     return key;
 }
 
+/* Return the number of the slot where the search for a key begins. */
+static int64_t hash_key(const SharedTables *shared, int64_t key) {
+    uint64_t hash = (uint64_t) (key ^ (key >> 15) ^ (key >> 31)) * HASH_MULTIPLIER;
+    return (int64_t) (hash & (uint64_t) (shared->n_slots - 1));
+}
+
 /* Return the slot of a key, or the empty slot for it. */
 static int64_t *find_slot(const SharedTables *shared, int64_t key) {
-    uint64_t mask = (uint64_t) shared->n_slots - 1;
-    uint64_t at = (uint64_t) (key ^ (key >> 15) ^ (key >> 31)) * HASH_MULTIPLIER & mask;
+    int64_t at = hash_key(shared, key);
     int64_t *slot = shared->slots + at * SLOT_WIDTH;
     while (slot[KEY] != NONE && slot[KEY] != key) {
-        at = (at + 1) & mask;
+        at = (at + 1) & (shared->n_slots - 1);
         slot = shared->slots + at * SLOT_WIDTH;
     }
     return slot;
 }
 
-/* Return the slot of n variables, which is new if they have none, or NULL without room for it. */
-static int64_t *
-add_slot(const CountIndex *index, const SharedTables *shared, const int32_t *variables, int64_t n) {
-    int64_t key = make_key(index, variables, n);
+/* Return the slot of a key, which is new if it has none, or NULL without room for it. */
+static int64_t *add_slot(const SharedTables *shared, int64_t key) {
     int64_t *slot = find_slot(shared, key);
     if (slot[KEY] == key) return slot;
     if (2 * shared->used[USED_SLOTS] >= shared->n_slots) return NULL;
@@ -84,21 +87,6 @@ static SharedMethod choose_shared_method(
     return (SharedMethod){level.cost, true, level.is_by_bits, needs_pair};
 }
 
-/* Reserve room for a table of n variables and request it. Return whether there is room. */
-static bool request_table(
-    const CountIndex *index, const SharedTables *shared, const int32_t *variables, int64_t n,
-    int64_t *slot, int32_t *requests, int64_t *n_requests
-) {
-    int64_t cells = 1;
-    for (int64_t axis = 0; axis < n; axis++)
-        cells *= get_fact(index->facts, variables[axis], ARITY);
-    if (shared->used[USED_CELLS] + cells > shared->n_pool) return false;
-    slot[BEGIN] = shared->used[USED_CELLS];
-    shared->used[USED_CELLS] += cells;
-    memcpy(requests + n * (*n_requests)++, variables, (size_t) n * sizeof *variables);
-    return true;
-}
-
 /* ---- Planning ---- */
 
 /* Return the cheapest method to count the table over k variables, if its shared table is there.
@@ -130,23 +118,70 @@ static int8_t choose_method(
     return BY_LEVELS;
 }
 
-/* Choose the method of a family and add what it saves to the credit of its shared table, whose slot
- * becomes its `shared_start`. Return whether there is a slot for it. */
-static bool plan_family(
-    const CountIndex *index, const BatchPlan *batch, const SharedTables *shared, int64_t family,
-    int64_t dense_limit
-) {
-    int64_t start = batch->start[family], k = batch->start[family + 1] - start, gain;
+/* The families whose slots are fetched into the cache together: a fetch takes as long as the
+ * choice of a method. */
+enum { CHUNK = 16 };
+
+/* What is known of a family before its slot is there. */
+typedef struct {
+    int64_t key;  /* of its shared table, or NONE if it needs no slot */
+    int64_t gain; /* nanoseconds that the shared table saves */
+} Wish;
+
+/* Sort the variables of a family and choose its method. */
+static Wish
+plan_family(const CountIndex *index, const BatchPlan *batch, int64_t family, int64_t dense_limit) {
+    int64_t start = batch->start[family], k = batch->start[family + 1] - start;
     int32_t *variables = batch->variables + start;
+    Wish wish = {NONE, 0};
     sort_by_rank(index->facts, batch->members + start, k, variables);
-    batch->method[family] = choose_method(index, variables, k, dense_limit, &gain);
-    if (batch->method[family] != BY_LEVELS) return true;
-    int64_t n = choose_shared_size(index->facts, variables, k);
-    if (n == 1) return true;
-    int64_t *slot = add_slot(index, shared, variables + k - n, n);
-    if (slot == NULL) return false;
-    slot[CREDIT] += gain;
-    batch->shared_start[family] = (slot - shared->slots) / SLOT_WIDTH;
+    batch->method[family] = choose_method(index, variables, k, dense_limit, &wish.gain);
+    if (batch->method[family] == BY_LEVELS) {
+        int64_t n = choose_shared_size(index->facts, variables, k);
+        batch->shared_start[family] = get_fact(index->facts, variables[k - 1], SINGLE);
+        if (n > 1) wish.key = make_key(index, variables + k - n, n);
+    }
+    return wish;
+}
+
+/* Plan the families from `first` to before `last`, at most CHUNK; return where it stops.
+ *
+ * The slot of its shared table becomes the `shared_start` of a family, and its credit grows. */
+static int64_t plan_chunk(
+    const CountIndex *index, const BatchPlan *batch, const SharedTables *shared, int64_t first,
+    int64_t last, int64_t dense_limit
+) {
+    Wish wishes[CHUNK];
+    for (int64_t family = first; family < last; family++) {
+        Wish wish = plan_family(index, batch, family, dense_limit);
+        __builtin_prefetch(shared->slots + hash_key(shared, wish.key) * SLOT_WIDTH);
+        wishes[family - first] = wish;
+    }
+    for (int64_t family = first; family < last; family++) {
+        Wish wish = wishes[family - first];
+        if (wish.key == NONE) continue;
+        int64_t *slot = add_slot(shared, wish.key);
+        if (slot == NULL) return family;
+        slot[CREDIT] += wish.gain;
+        batch->shared_start[family] = (slot - shared->slots) / SLOT_WIDTH;
+    }
+    return last;
+}
+
+/* Reserve room for the table of n variables and request it. Return whether there is room. */
+static bool request_table(
+    const CountIndex *index, const BatchPlan *batch, const SharedTables *shared,
+    const int32_t *variables, int64_t n, int64_t *requested
+) {
+    int64_t cells = 1;
+    for (int64_t axis = 0; axis < n; axis++)
+        cells *= get_fact(index->facts, variables[axis], ARITY);
+    int64_t *slot = add_slot(shared, make_key(index, variables, n));
+    if (slot == NULL || shared->used[USED_CELLS] + cells > shared->n_pool) return false;
+    slot[BEGIN] = shared->used[USED_CELLS];
+    shared->used[USED_CELLS] += cells;
+    int32_t *requests = n == 2 ? batch->new_pairs : batch->new_triples;
+    memcpy(requests + n * requested[n - 2]++, variables, (size_t) n * sizeof *variables);
     return true;
 }
 
@@ -158,27 +193,18 @@ static bool place_family(
 ) {
     int64_t start = batch->start[family], k = batch->start[family + 1] - start;
     int64_t n = choose_shared_size(index->facts, batch->variables + start, k);
+    if (n == 1) return true;
     const int32_t *variables = batch->variables + start + k - n;
-    if (n == 1) {
-        batch->shared_start[family] = get_fact(index->facts, variables[0], SINGLE);
-        return true;
-    }
-    int64_t *slot = shared->slots + batch->shared_start[family] * SLOT_WIDTH;
+    const int64_t *slot = shared->slots + batch->shared_start[family] * SLOT_WIDTH;
     if (slot[BEGIN] == NONE) {
         SharedMethod chosen = choose_shared_method(index, shared, variables, n);
         if (slot[CREDIT] < (int64_t) chosen.cost) {
             batch->method[family] = ALL_ROWS;
             return true;
         }
-        if (chosen.needs_pair) {
-            int64_t *pair = add_slot(index, shared, variables + 1, 2);
-            if (pair == NULL) return false;
-            if (!request_table(index, shared, variables + 1, 2, pair, batch->new_pairs, requested))
-                return false;
-        }
-        int32_t *requests = n == 2 ? batch->new_pairs : batch->new_triples;
-        if (!request_table(index, shared, variables, n, slot, requests, requested + n - 2))
+        if (chosen.needs_pair && !request_table(index, batch, shared, variables + 1, 2, requested))
             return false;
+        if (!request_table(index, batch, shared, variables, n, requested)) return false;
     }
     batch->shared_start[family] = slot[BEGIN];
     return true;
@@ -189,9 +215,12 @@ int64_t plan_families(
     int64_t dense_limit, int64_t *requested, int64_t n_requested
 ) {
     CHECK(n_requested == 2);
-    int64_t last = first, n = batch->n_start - 1;
+    int64_t n = batch->n_start - 1, last = first, stop = first;
     requested[0] = requested[1] = 0;
-    while (last < n && plan_family(index, batch, shared, last, dense_limit)) last++;
+    while (last == stop && last < n) {
+        stop = last + CHUNK < n ? last + CHUNK : n;
+        last = plan_chunk(index, batch, shared, last, stop, dense_limit);
+    }
     for (int64_t family = first; family < last; family++) {
         if (batch->method[family] == BY_LEVELS &&
             !place_family(index, batch, shared, family, requested)) {

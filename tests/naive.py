@@ -1413,3 +1413,10 @@ def best_network(n, local):
         if nodes:
             best[nodes] = max(best[nodes - {v}] + best_parents[v, nodes - {v}] for v in nodes)
     return best[frozenset(range(n))]
+
+
+def render_rows(codes, rows, columns, texts):
+    """Return the bytes of rows; ``texts[c][k]`` is that of code k of variable ``columns[c]``."""
+    return b"".join(
+        texts[c][codes[variable][row]] for row in rows for c, variable in enumerate(columns)
+    )

@@ -1473,3 +1473,10 @@ def lift_points(points, right, places):
         missing = right - min(total_points(lowered, masks) for masks in networks)
         lowered[v][parents] = max(0, missing)
     return lowered
+
+
+def render_rows(codes, rows, columns, texts):
+    """Return the bytes of rows; ``texts[c][k]`` is that of code k of variable ``columns[c]``."""
+    return b"".join(
+        texts[c][codes[variable][row]] for row in rows for c, variable in enumerate(columns)
+    )

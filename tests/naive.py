@@ -798,6 +798,20 @@ def single_moves(n, arcs, fulfils):
                 yield kind, parent, child, after
 
 
+def make_moves(ranked, arcs, n_moves):
+    """Make the first legal moves of a list of (kind, parent, child), each child changed once.
+
+    Return the arcs after them, the changed children, and the number of moves.
+    """
+    made, changed, n_made = set(arcs), set(), 0
+    for kind, parent, child in ranked:
+        children = {parent, child} if kind == "reverse" else {child}
+        after = made ^ {(parent, child)} | ({(child, parent)} if kind == "reverse" else set())
+        if n_made < n_moves and not children & changed and is_acyclic(after):
+            made, changed, n_made = after, changed | children, n_made + 1
+    return made, changed, n_made
+
+
 def climb_with_tabu_list(score, n, start, fulfils, length, max_stalled):
     """Return the best structure of a climb that never returns to its last structures.
 

@@ -57,7 +57,7 @@ class BlipScorer(FamilyScorer):
 def _score_tables(counted: CountedTriples, n_rows: int) -> NDArray[np.float64]:
     """Return the smoothed BIC of each family; -inf without a table."""
     batch, arity = counted.triples, counted.facts[:, ARITY]
-    child, n_cells = batch.members[batch.start[:-1]], np.diff(counted.begin)
+    child, n_cells = batch.members[batch.start[:-1]], np.diff(counted.sums.begin)
     n_families, r = len(batch), arity[child]
     q, has_parents = n_cells // r, np.diff(batch.start) > 1
 
@@ -68,7 +68,7 @@ def _score_tables(counted: CountedTriples, n_rows: int) -> NDArray[np.float64]:
     stride = np.multiply.reduceat(states, batch.start[:-1])
 
     # The family of each cell with a count, and its row among those of all tables.
-    cells = counted.cells[counted.begin[0] : counted.begin[-1]]
+    cells = counted.sums.cells[counted.sums.begin[0] : counted.sums.begin[-1]]
     filled = np.flatnonzero(cells)
     counts = cells[filled].astype(np.float64)
     family = np.repeat(np.arange(n_families), n_cells)[filled]

@@ -5,7 +5,7 @@
  * which method computes a result, and all methods give the same result. */
 static const double ROW = 0.42, ROW_AND_COLUMN = 0.05; /* a row, and each column of it */
 static const double NODE = 12.0, WORD = 0.18;          /* a cell by bit sets, each word of a set */
-static const double CELL = 1.0;                       /* to clear, subtract and add up a cell */
+static const double CELL = 1.0;                        /* to clear, subtract and add up a cell */
 
 /* Tables of at most this size are counted in four parts, if there are so many rows for each cell.
  */

@@ -106,7 +106,7 @@ INLINE int64_t find_piece(const LayerSet *set, int64_t v, int64_t t, int64_t sub
 
 /* Return t: the first member of U that is not in its subset r, which is not all of U. */
 INLINE int64_t find_missing(const LayerSet *set, int64_t r) {
-    return set->scratch->members[find_lowest(~r)];
+    return set->scratch->members[find_lowest_member(~r)];
 }
 
 /* Overwrite shares[j * size + r]: the part of the parent sets that are no subsets of r.

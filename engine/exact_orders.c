@@ -44,7 +44,7 @@ void sum_orders_before(
     for (int64_t set = 1; set < n_before; set++) {
         int64_t n = 0;
         for (int64_t rest = set; rest; rest &= rest - 1) {
-            logs[n++] = weigh_last(&all, before, set, find_lowest(rest));
+            logs[n++] = weigh_last(&all, before, set, find_lowest_member(rest));
         }
         before[set] = sum_logs(logs, n);
     }
@@ -59,7 +59,7 @@ void sum_orders_after(
     for (int64_t set = n_after - 2; set >= 0; set--) {
         int64_t n = 0;
         for (int64_t rest = n_after - 1 - set; rest; rest &= rest - 1) {
-            int64_t v = find_lowest(rest);
+            int64_t v = find_lowest_member(rest);
             logs[n++] = after[set | INT64_C(1) << v] + get_sum(&all, v, set);
         }
         after[set] = sum_logs(logs, n);
@@ -85,7 +85,7 @@ void weigh_places(
 static int64_t draw_last(const Sums *sums, const double *before, int64_t set, double lot) {
     int64_t last = -1;
     for (int64_t rest = set; rest; rest &= rest - 1) {
-        int64_t v = find_lowest(rest);
+        int64_t v = find_lowest_member(rest);
         double weight = exp(weigh_last(sums, before, set, v) - before[set]);
         if (!(weight > 0.0)) continue;
         last = v;

@@ -48,7 +48,7 @@ double add_member_weights(
         double weight = exp(one[set] + other[set]);
         total += weight;
         if (!(weight > 0.0)) continue;
-        for (int64_t rest = set; rest; rest &= rest - 1) totals[find_lowest(rest)] += weight;
+        for (int64_t rest = set; rest; rest &= rest - 1) totals[find_lowest_member(rest)] += weight;
     }
     return total;
 }
@@ -57,11 +57,13 @@ double add_member_weights(
 static int64_t draw_parents(
     const SortedFamilies *families, int64_t child, const int64_t *limits, const double *lot
 ) {
-    int64_t inside = limits[0], outside = limits[1], chosen = 0;
+    int64_t barred = ~limits[0], wanted = ~limits[1], chosen = 0, end = families->begin[child + 1];
+    bool is_free = limits[1] < 0;
     double left = lot[0], log_total = lot[1];
-    for (int64_t f = families->begin[child]; f < families->begin[child + 1]; f++) {
+    for (int64_t f = families->begin[child]; f < end; f++) {
         int64_t parents = families->parents[f];
-        if (parents & ~inside || (outside >= 0 && !(parents & ~outside))) continue;
+        if (parents & barred) continue;
+        if (!is_free && !(parents & wanted)) continue;
         double weight = exp(families->log_weight[f] - log_total);
         if (weight == 0.0) break; /* the others are lighter: round-off left the lot positive */
         chosen = parents;

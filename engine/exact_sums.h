@@ -26,7 +26,7 @@ INLINE bool contains(int64_t set, int64_t variable) {
 }
 
 /* Return the lowest member of a set that is not empty. */
-INLINE int64_t find_lowest(int64_t set) {
+INLINE int64_t find_lowest_member(int64_t set) {
     return __builtin_ctzll((uint64_t) set);
 }
 

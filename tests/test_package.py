@@ -36,7 +36,7 @@ LAYERS = [
         *("memory", "names", "output_files", "signatures", "species_record"),
         *("threads", "work_time"),
     ],
-    ["engine", "files", "jit"],
+    ["engine", "files"],
     ["array_files", "randomness", "run_files", "user_files"],
     ["checkpoints", "run_lock"],
     ["picture"],

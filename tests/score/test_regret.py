@@ -3,7 +3,6 @@
 import math
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 
@@ -68,21 +67,15 @@ def test_regret_by_states(n_rows):
     )
 
 
-@numba.njit
-def call_compute_regret(two_states, count, arity):
-    """Call a part of a kernel, which Python cannot call."""
-    return compute_regret(two_states, count, arity)
-
-
 @pytest.mark.kernel
 @pytest.mark.parametrize("arity", [1, 2, 3, 4, 50, 3000])
 def test_the_kernel_adds_states_one_by_one(arity):
     table = compute_two_state_constants(np.arange(1001))
     for n in COUNTS:
-        found = call_compute_regret(table, n, arity)
+        found = compute_regret(table, n, arity)
         assert found == pytest.approx(naive.log_regret(arity, n), rel=1e-11, abs=1e-11)
         if n >= 128:  # beyond the table of constants
-            assert call_compute_regret(table[:2], n, arity) == pytest.approx(found, abs=1e-4)
+            assert compute_regret(table[:2], n, arity) == pytest.approx(found, abs=1e-4)
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 100, 10_000, 10_000_000])

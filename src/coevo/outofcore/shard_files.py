@@ -98,11 +98,9 @@ def _map_shard(
 ) -> Shard:
     """Return a shard whose arrays are mapped from files."""
     codes, bits = _make_paths(folder, number)
-    # The bit sets are mapped writable (copy on write): read-only arrays would have another type
-    # in the kernels, which numba would compile again.
     return Shard(
         np.asarray(np.load(codes, mmap_mode="r")),
-        np.asarray(np.load(bits, mmap_mode="c")),
+        np.asarray(np.load(bits, mmap_mode="r")),
         state_counts,
         digest,
     )

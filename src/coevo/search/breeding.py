@@ -109,7 +109,7 @@ def breed_orders(
                     archive.families,
                     archive.index,
                     scratch,
-                    rng.random(n),
+                    rng.random((n,)),
                     children[i],
                 )
             if kind < 0.7:

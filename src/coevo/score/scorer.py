@@ -121,9 +121,10 @@ class FamilyScorer(Scorer):
 
     def estimate_memory(self) -> int:
         """Return the largest number of bytes that the scorer holds, including the data."""
-        scratch = [array for scratch in self._scratch for array in scratch]
-        arrays = [*self._index, *self._shared[:3], *scratch]
-        return self._cache_bytes + sum(int(array.nbytes) for array in arrays)
+        shared = self._shared
+        structures = (self._index, (shared.slots, shared.pool, shared.used), *self._scratch)
+        held = sum(int(array.nbytes) for structure in structures for array in structure)
+        return self._cache_bytes + held
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""

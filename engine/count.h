@@ -99,6 +99,17 @@ set_strides(const int64_t *facts, const int32_t *variables, int64_t k, int64_t *
     return cells;
 }
 
+/* Return the stride of a variable in the table over k variables, which may be in any order. */
+INLINE int64_t
+compute_stride(const int64_t *facts, const int32_t *variables, int64_t k, int64_t variable) {
+    int64_t stride = 1, rank = get_fact(facts, variable, RANK);
+    for (int64_t i = 0; i < k; i++) {
+        bool is_faster = get_fact(facts, variables[i], RANK) > rank;
+        if (is_faster) stride *= get_fact(facts, variables[i], ARITY);
+    }
+    return stride;
+}
+
 /* Return the cheaper method for a level in front of a table, and its cost.
  *
  * `first` is the variable of the level. `n_columns` and `stride` are the numbers of axes and of

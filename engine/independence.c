@@ -41,10 +41,10 @@ static int64_t count_seen(const int64_t *sums, int64_t n) {
  *
  * `cells` begins with the cell of the first states of x and y. */
 static double measure_stratum(
-    int64_t kind, const uint32_t *restrict cells, Axes axes, int64_t *restrict sums,
+    int64_t kind, const uint32_t *restrict cells, Axes axes, int64_t *restrict states,
     int64_t *freedom
 ) {
-    int64_t *restrict one = sums, *restrict other = sums + axes.n_outer, total = 0;
+    int64_t *restrict one = states, *restrict other = states + axes.n_outer, total = 0;
     memset(other, 0, (size_t) axes.n_inner * sizeof *other);
     for (int64_t a = 0; a < axes.n_outer; a++) {
         const uint32_t *row = cells + a * axes.outer;
@@ -74,14 +74,14 @@ static double measure_stratum(
 
 /* Return the statistic of one table of n cells, and add its degrees of freedom. */
 static double measure_table(
-    int64_t kind, const uint32_t *cells, int64_t n, Axes axes, int64_t *sums, int64_t *freedom
+    int64_t kind, const uint32_t *cells, int64_t n, Axes axes, int64_t *states, int64_t *freedom
 ) {
     int64_t slow_step = axes.outer * axes.n_outer, middle_step = axes.inner * axes.n_inner;
     double statistic = 0.0;
     for (int64_t slow = 0; slow < n; slow += slow_step) {
         for (int64_t middle = slow; middle < slow + axes.outer; middle += middle_step) {
             for (int64_t base = middle; base < middle + axes.inner; base++) {
-                statistic += measure_stratum(kind, cells + base, axes, sums, freedom);
+                statistic += measure_stratum(kind, cells + base, axes, states, freedom);
             }
         }
     }
@@ -89,20 +89,21 @@ static double measure_table(
 }
 
 void measure_tables(
-    const CountedTables *tables, int64_t kind, int64_t first, int64_t last, int64_t *sums,
-    int64_t n_sums, double *statistics, int64_t n_statistics, double *freedoms, int64_t n_freedoms
+    const int64_t *facts, int64_t n_facts, int64_t facts_width, const int32_t *members,
+    int64_t n_members, const int64_t *start, int64_t n_start, const TableSums *sums, int64_t kind,
+    int64_t first, int64_t last, int64_t *states, int64_t n_states, double *statistics,
+    int64_t n_statistics, double *freedoms, int64_t n_freedoms
 ) {
-    CHECK(0 <= first && last < tables->n_start && last < tables->n_begin);
-    CHECK(last <= n_statistics && last <= n_freedoms && (kind == G2 || kind == X2));
+    CHECK(facts_width == N_FACTS && start[n_start - 1] <= n_members && (kind == G2 || kind == X2));
+    CHECK(0 <= first && last < n_start && last < sums->n_begin);
+    CHECK(last <= n_statistics && last <= n_freedoms);
     for (int64_t test = first; test < last; test++) {
-        int64_t at = tables->begin[test], n_cells = tables->begin[test + 1] - at;
+        int64_t at = sums->begin[test], n_cells = sums->begin[test + 1] - at, freedom = 0;
         if (n_cells == 0) continue;
-        const int32_t *members = tables->members + tables->start[test];
-        int64_t k = tables->start[test + 1] - tables->start[test], freedom = 0;
-        Axes axes = find_axes(tables->facts, members, k);
-        CHECK(k >= 2 && at + n_cells <= tables->n_cells);
-        CHECK(axes.n_outer + axes.n_inner <= n_sums && n_cells % (axes.outer * axes.n_outer) == 0);
-        statistics[test] = measure_table(kind, tables->cells + at, n_cells, axes, sums, &freedom);
+        Axes axes = find_axes(facts, members + start[test], start[test + 1] - start[test]);
+        CHECK(at + n_cells <= sums->n_cells && n_cells % (axes.outer * axes.n_outer) == 0);
+        CHECK(axes.n_outer + axes.n_inner <= n_states);
+        statistics[test] = measure_table(kind, sums->cells + at, n_cells, axes, states, &freedom);
         freedoms[test] = (double) freedom;
     }
 }

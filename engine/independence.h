@@ -18,7 +18,6 @@
 #ifndef ENGINE_INDEPENDENCE_H
 #define ENGINE_INDEPENDENCE_H
 
-#include "family_count.h"
 #include "sparse.h"
 
 /* The statistics. */
@@ -30,10 +29,13 @@ enum { INDEPENDENCE_ARRAYS = 14 };
 /* Overwrite the statistics and degrees of freedom of the tests from `first` to before `last` that
  * have a table.
  *
- * The first two members of a test are x and y. `sums` has room for the states of both. */
+ * The members of test t begin at start[t]: x, y, then Z. `facts` is that of CountIndex. `states`
+ * has room for the counts of the states of x and y. */
 ENGINE_API void measure_tables(
-    const CountedTables *tables, int64_t kind, int64_t first, int64_t last, int64_t *sums,
-    int64_t n_sums, double *statistics, int64_t n_statistics, double *freedoms, int64_t n_freedoms
+    const int64_t *facts, int64_t n_facts, int64_t facts_width, const int32_t *members,
+    int64_t n_members, const int64_t *start, int64_t n_start, const TableSums *sums, int64_t kind,
+    int64_t first, int64_t last, int64_t *states, int64_t n_states, double *statistics,
+    int64_t n_statistics, double *freedoms, int64_t n_freedoms
 );
 
 /* Overwrite `measured` with the statistic and the degrees of freedom of one test.

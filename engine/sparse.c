@@ -14,6 +14,7 @@ RowKeys make_keys(const CountIndex *index, const SparseScratch *scratch) {
     int64_t n_rows = index->codes_width;
     CHECK(n_rows < UINT32_MAX && n_rows <= scratch->n_keys);
     CHECK(n_rows <= scratch->groups_width && n_rows <= scratch->n_terms);
+    CHECK(scratch->n_slot_keys == scratch->n_slots);
     CHECK(2 * n_rows <= scratch->n_slots && !(scratch->n_slots & (scratch->n_slots - 1)));
     CHECK(!index->n_weights || index->n_weights == n_rows);
     memset(scratch->keys, 0, (size_t) n_rows * sizeof *scratch->keys);
@@ -87,46 +88,62 @@ static Groups get_groups(const SparseScratch *scratch, int64_t place) {
     };
 }
 
-/* Return the slot of a key: the one that holds its group, or the empty slot for it. */
-INLINE int64_t find_slot(
-    const uint32_t *restrict slots, int64_t mask, int shift, const int64_t *restrict keys,
-    const uint32_t *restrict first_row, int64_t key
-) {
-    int64_t slot = (int64_t) (((uint64_t) key * MULTIPLIER) >> shift);
-    while (slots[slot] != NO_GROUP && keys[first_row[slots[slot]]] != key) {
-        slot = (slot + 1) & mask;
+/* Put a row into the group of its slot, or into a new group if the slot is empty.
+ *
+ * Without a branch, because no processor can predict which row begins a group: the next number
+ * gets this row in advance, and keeps it only if the number is taken. The sizes start as 0. */
+INLINE void
+join_group(uint32_t *restrict slot, int64_t row, const int64_t *weights, Groups *restrict groups) {
+    bool is_new = *slot == NO_GROUP;
+    uint32_t group = is_new ? (uint32_t) groups->n : *slot;
+    groups->first_row[groups->n] = (uint32_t) row;
+    groups->n += is_new;
+    groups->of_row[row] = *slot = group;
+    groups->size[group] += weights ? (uint32_t) weights[row] : 1;
+}
+
+/* Put all rows into groups, where there is a slot for each key that is possible. */
+INLINE Groups group_by_slot(const RowKeys *keys, const int64_t *weights, Groups groups) {
+    uint32_t *restrict slots = keys->scratch->slots;
+    const int64_t *restrict own = keys->scratch->keys;
+    for (int64_t row = 0, n_rows = keys->n_rows; row < n_rows; row++) {
+        int64_t key = own[row];
+        CHECK(0 <= key && key < keys->limit);
+        join_group(slots + key, row, weights, &groups);
     }
-    return slot;
+    return groups;
+}
+
+/* Put all rows into groups, with a hash table with open addressing. */
+INLINE Groups group_by_hash(const RowKeys *keys, const int64_t *weights, Groups groups) {
+    const SparseScratch *scratch = keys->scratch;
+    uint32_t *restrict slots = scratch->slots;
+    int64_t *restrict slot_keys = scratch->slot_keys, mask = scratch->n_slots - 1;
+    const int64_t *restrict own = scratch->keys;
+    int shift = 64 - __builtin_ctzll((uint64_t) scratch->n_slots);
+    for (int64_t row = 0, n_rows = keys->n_rows; row < n_rows; row++) {
+        int64_t key = own[row];
+        CHECK(0 <= key && key < keys->limit);
+        int64_t slot = (int64_t) (((uint64_t) key * MULTIPLIER) >> shift);
+        /* The key of an empty slot is of an earlier grouping. One test for both cases: see above.
+         */
+        while (!((slots[slot] == NO_GROUP) | (slot_keys[slot] == key))) slot = (slot + 1) & mask;
+        slot_keys[slot] = key;
+        join_group(slots + slot, row, weights, &groups);
+    }
+    return groups;
 }
 
 Groups group_rows(const RowKeys *keys, int64_t place) {
     const SparseScratch *scratch = keys->scratch;
+    bool has_all_slots = keys->limit <= scratch->n_slots;
+    int64_t n_slots = has_all_slots ? keys->limit : scratch->n_slots;
+    memset(scratch->slots, 0xFF, (size_t) n_slots * sizeof *scratch->slots); /* NO_GROUP */
     Groups groups = get_groups(scratch, place);
-    uint32_t *restrict slots = scratch->slots;
-    const int64_t *restrict own = scratch->keys;
+    memset(groups.size, 0, (size_t) keys->n_rows * sizeof *groups.size);
     const int64_t *weights = keys->index->n_weights ? keys->index->weights : NULL;
-    /* Where there is a slot for each key that is possible, the key is the number of its slot. */
-    bool is_direct = keys->limit <= scratch->n_slots;
-    int64_t n_slots = is_direct ? keys->limit : scratch->n_slots;
-    int shift = 64 - __builtin_ctzll((uint64_t) scratch->n_slots);
-    memset(slots, 0xFF, (size_t) n_slots * sizeof *slots); /* NO_GROUP */
-    uint32_t n = 0;
-    for (int64_t row = 0; row < keys->n_rows; row++) {
-        int64_t key = own[row];
-        CHECK(0 <= key && key < keys->limit);
-        int64_t slot =
-            is_direct ? key : find_slot(slots, n_slots - 1, shift, own, groups.first_row, key);
-        uint32_t group = slots[slot];
-        if (group == NO_GROUP) {
-            group = slots[slot] = n++;
-            groups.first_row[group] = (uint32_t) row;
-            groups.size[group] = 0;
-        }
-        groups.of_row[row] = group;
-        groups.size[group] += weights ? (uint32_t) weights[row] : 1;
-    }
-    groups.n = n;
-    return groups;
+    if (has_all_slots) return group_by_slot(keys, weights, groups);
+    return group_by_hash(keys, weights, groups);
 }
 
 /* -- sums over counts, from the lowest to the highest */
@@ -155,25 +172,36 @@ static void fill_histogram(CountHistogram *histogram, Groups groups, double *lar
     histogram->n_large = n_large;
 }
 
+/* What the terms of one sum share. */
+typedef struct {
+    int64_t kind;
+    double a, log_a, log_gamma_a;
+} Prior;
+
+static Prior make_prior(int64_t kind, double log_a) {
+    double a = exp(log_a);
+    return (Prior){kind, a, log_a, kind < LIKELIHOOD ? lgamma(a) : 0.0};
+}
+
 /* Return n log n, or log a (a + 1) ... (a + n - 1).
  *
  * If a is too small for a float, the latter is log a (n - 1)!. */
-static double compute_term(int64_t kind, double a, double log_a, double count) {
-    if (kind >= LIKELIHOOD) return count * log(count);
-    if (log_a < -LARGEST_LOG) return log_a + lgamma(count);
-    if (a >= LARGE_PRIOR) return log_rising_of_large(a, count);
-    return lgamma(a + count) - lgamma(a);
+static double compute_term(Prior prior, double count) {
+    if (prior.kind >= LIKELIHOOD) return count * log(count);
+    if (prior.log_a < -LARGEST_LOG) return prior.log_a + lgamma(count);
+    if (prior.a >= LARGE_PRIOR) return log_rising_of_large(prior.a, count);
+    return lgamma(prior.a + count) - prior.log_gamma_a;
 }
 
 /* Return the sum of the terms of all counts. */
-static double sum_terms(const CountHistogram *histogram, int64_t kind, double log_a) {
-    double a = exp(log_a), total = 0.0;
+static double sum_terms(const CountHistogram *histogram, Prior prior) {
+    double total = 0.0;
     for (int64_t count = 1; count < SMALL_COUNTS; count++) {
         double times = histogram->small[count];
-        if (times > 0.0) total += times * compute_term(kind, a, log_a, (double) count);
+        if (times > 0.0) total += times * compute_term(prior, (double) count);
     }
     for (int64_t i = 0; i < histogram->n_large; i++) {
-        total += compute_term(kind, a, log_a, histogram->large[i]);
+        total += compute_term(prior, histogram->large[i]);
     }
     return total;
 }
@@ -244,14 +272,14 @@ static double score_family(
     double log_a = compute_log_prior(spec, log_r, log_q, groups.n);
     CountHistogram histogram;
     fill_histogram(&histogram, groups, scratch->terms);
-    double score = -sum_terms(&histogram, spec->kind, log_a);
+    double score = -sum_terms(&histogram, make_prior(spec->kind, log_a));
     if (spec->kind == FACTORISED) score -= sum_regrets(&histogram, spec, arity);
 
     set_keys(&keys, groups);
     append_variables(&keys, members, 1);
     groups = group_rows(&keys, 0);
     fill_histogram(&histogram, groups, scratch->terms);
-    score += sum_terms(&histogram, spec->kind, log_a - log_r);
+    score += sum_terms(&histogram, make_prior(spec->kind, log_a - log_r));
     if (spec->kind == LIKELIHOOD) score -= compute_penalty(spec->penalty, log_q, r);
     if (spec->kind == QUOTIENT && arity > 1) {
         double q = exp(log_q < LARGEST_LOG ? log_q : LARGEST_LOG);

@@ -15,10 +15,12 @@
 
 #include "family.h"
 
-/* Working memory of one thread. All arrays but `slots` have room for each row. */
+/* Working memory of one thread. All arrays from `keys` on have room for each row. */
 typedef struct {
-    uint32_t *slots; /* a power of two, at least twice the number of rows */
+    uint32_t *slots; /* a group or NO_GROUP; a power of two, at least twice the number of rows */
     int64_t n_slots;
+    int64_t *slot_keys; /* as many: the key of the group in a slot */
+    int64_t n_slot_keys;
     int64_t *keys;
     int64_t n_keys;
     uint32_t *groups; /* GROUP_ARRAYS rows for each grouping that is kept at the same time */

@@ -41,6 +41,7 @@ from coevo.missing.available_kernels import IncompleteRows, evaluate_available
 from coevo.score import FamilyBatch, FamilyScorer, Score, Scorer, TripleBatch
 from coevo.score.base import ScorerOptions
 from coevo.score.counting import make_count_index
+from coevo.score.family_kernels import TableSums
 from coevo.score.independence import CountedTriples
 from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT, ScoreSpec
 from coevo.work_time import check_deadline
@@ -106,8 +107,9 @@ class AvailableScorer(FamilyScorer):
             codes = self._rows.codes[members][:, complete]
             index = make_count_index(facts[members], codes)
             rows[number] = (index, np.arange(len(members), dtype=np.int32))
-        none = np.zeros(len(triples) + 1, dtype=np.int64)
-        yield CountedTriples(facts, triples, none, np.empty(0, dtype=np.uint32), rows)
+        begin = np.zeros(len(triples) + 1, dtype=np.int64)
+        none = TableSums(begin, np.empty(0, dtype=np.uint32))
+        yield CountedTriples(facts, triples, none, rows)
 
     def _find_unscored(self, requested: list[Family]) -> list[list[Family]]:
         """Return the families that are still to score, grouped by size, the smallest first."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter
+from coevo.outofcore.family_count_kernels import score_tables
 from coevo.outofcore.family_counts import CELLS_PER_BATCH, DistinctRows, FamilyCounts
 from coevo.outofcore.shards import Shards
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
@@ -25,8 +26,7 @@ from coevo.score.counting import (
     split_into_batches,
 )
 from coevo.score.families import FamilyBatch
-from coevo.score.family_count_kernels import CountedTables, score_tables
-from coevo.score.family_kernels import SPARSE, BatchPlan
+from coevo.score.family_kernels import SPARSE, BatchPlan, TableSums
 from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
 from coevo.score.sparse_kernels import evaluate_sparse, make_sparse_scratch
@@ -106,19 +106,19 @@ class ShardedScorer(Scorer):
             for number, distinct in counts.distinct.items():
                 members = part.members[part.start[number] : part.start[number + 1]]
                 rows[number] = self._index_distinct(members, distinct)
-            facts, begin = self._shards.facts, self._find_offsets(part)
-            yield CountedTriples(facts, part, begin, counts.unpack(), rows)
+            sums = TableSums(self._find_offsets(part), counts.unpack())
+            yield CountedTriples(self._shards.facts, part, sums, rows)
 
     def _count_and_score(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Request the counts of families, in one round trip; return their scores."""
         counts = self._count(families)
         members, start = families.members, families.start
-        begin, cells = self._find_offsets(families), counts.unpack()
-        tables = CountedTables(self._shards.facts, members, start, begin, cells)
+        sums = TableSums(self._find_offsets(families), counts.unpack())
         scores = np.empty(len(families))
 
         def score_part(first: int, last: int, number: int) -> None:
-            score_tables(tables, self._spec, first, last, self._scratch[number], scores)
+            where = (self._shards.facts, members, start, sums)
+            score_tables(*where, self._spec, first, last, self._scratch[number], scores)
 
         self.threads.run_in_parts(score_part, len(families), SMALLEST_PART)
         for family, distinct in counts.distinct.items():

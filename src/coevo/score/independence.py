@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_choice
-from coevo.score.count_kernels import ARITY, CountIndex
+from coevo.score.count_kernels import CountIndex
 from coevo.score.families import FamilyBatch
-from coevo.score.family_count_kernels import CountedTables
+from coevo.score.family_kernels import TableSums
 from coevo.score.independence_kernels import (
     G2,
     INDEPENDENCE_ARRAYS,
@@ -142,21 +142,21 @@ class CountedTriples:
 
     facts: NDArray[np.int64]  # of all variables, see `count_kernels`
     triples: FamilyBatch
-    begin: NDArray[np.int64]  # (n + 1,): where the table of each triple begins in `cells`
-    cells: NDArray[np.uint32]
+    sums: TableSums  # where the table of each triple begins, and the tables
     rows: Mapping[int, tuple[CountIndex, NDArray[np.int32]]] = field(default_factory=dict)
     # by number of the triple: an index with its rows, and its members in that index
 
 
 def measure_counts(counted: CountedTriples, kind: int, threads: Threads) -> tuple[Numbers, Numbers]:
     """Return the statistics and the degrees of freedom of counted triples."""
-    triples = counted.triples
+    triples, sums = counted.triples, counted.sums
     statistics, freedoms = np.zeros(len(triples)), np.zeros(len(triples))
     sparse = list(counted.rows.items())
 
     def measure_part(first: int, last: int, _: int) -> None:
-        sums = np.empty(2 * most_states, dtype=np.int64)
-        measure_tables(tables, kind, first, last, sums, statistics, freedoms)
+        states = np.empty(len(sums.cells) + 1, dtype=np.int64)  # never fewer than those of x and y
+        where = (counted.facts, triples.members, triples.start, sums)
+        measure_tables(*where, kind, first, last, states, statistics, freedoms)
 
     def measure_sparse_part(first: int, last: int, _: int) -> None:
         part, measured = sparse[first:last], np.empty(2)
@@ -166,11 +166,7 @@ def measure_counts(counted: CountedTriples, kind: int, threads: Threads) -> tupl
             measure_sparse(rows, kind, members, scratch, measured)
             statistics[number], freedoms[number] = measured
 
-    if len(counted.cells):
-        most_states = int(counted.facts[:, ARITY].max())
-        tables = CountedTables(
-            counted.facts, triples.members, triples.start, counted.begin, counted.cells
-        )
+    if len(sums.cells):
         threads.run_in_parts(measure_part, len(triples), SMALLEST_PART)
     if sparse:
         threads.run_in_parts(measure_sparse_part, len(sparse), SMALLEST_SPARSE_PART)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from coevo.engine import INT, array, kernel, read_array
 from coevo.score.count_kernels import CountIndex
-from coevo.score.family_count_kernels import CountedTables
+from coevo.score.family_kernels import TableSums
 from coevo.score.sparse_kernels import SparseScratch
 
 __all__ = [
@@ -24,20 +24,33 @@ INDEPENDENCE_ARRAYS = 14  # rows of `groups` in the scratch of `measure_sparse`
 
 
 @kernel(
-    CountedTables, INT, INT, INT, array(np.int64), array(np.float64), array(np.float64)
-)  # fmt: skip
+    read_array(np.int64, 2),
+    read_array(np.int32),
+    read_array(np.int64),
+    TableSums,
+    INT,
+    INT,
+    INT,
+    array(np.int64),
+    array(np.float64),
+    array(np.float64),
+)
 def measure_tables(
-    tables: CountedTables,
+    facts: NDArray[np.int64],
+    members: NDArray[np.int32],
+    start: NDArray[np.int64],
+    sums: TableSums,
     kind: int,
     first: int,
     last: int,
-    sums: NDArray[np.int64],
+    states: NDArray[np.int64],
     statistics: NDArray[np.float64],
     freedoms: NDArray[np.float64],
 ) -> None:
     """Overwrite the statistics and degrees of freedom of the tests that have a table.
 
-    The first two members of a test are x and y. `sums` has room for the states of both.
+    The members of a test are x, y, then Z. `states` has room for the counts of the states of x and
+    y.
     """
 
 

@@ -47,6 +47,7 @@ __all__ = ["FamilyScorer"]
 SHARED_CELLS = 1 << 21  # cells of the tables that families share: 8 MiB
 CELLS_PER_STEP = 1 << 28  # rows or cells, times families, between two checks of the deadline
 SMALLEST_PART = 64  # the fewest families for which a thread pays off
+KEPT_ROWS = 1 << 16  # working memory for so few rows is kept: 4 MiB for each thread
 CELLS_PER_COUNT = 1 << 22  # cells that are counted before they are tested: 16 MiB
 NO_SUMS = TableSums(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint32))
 NO_SCORES = np.empty(0)
@@ -112,6 +113,11 @@ class FamilyScorer(Scorer):
     def _start_over(self) -> None:
         self._shared = make_shared_tables(self._dataset.state_counts, SHARED_CELLS)
         self._scratch = [make_scratch(self._dataset) for _ in range(self.threads.n)]
+        n_stored = self._index.codes.shape[1]
+        is_small = n_stored <= KEPT_ROWS  # then making it takes as long as scoring a family
+        self._sparse_scratch = [
+            make_sparse_scratch(n_stored) if is_small else None for _ in self._scratch
+        ]
         super()._start_over()
 
     @property
@@ -121,10 +127,11 @@ class FamilyScorer(Scorer):
 
     def estimate_memory(self) -> int:
         """Return the largest number of bytes that the scorer holds, including the data."""
-        shared = self._shared
-        structures = (self._index, (shared.slots, shared.pool, shared.used), *self._scratch)
-        held = sum(int(array.nbytes) for structure in structures for array in structure)
-        return self._cache_bytes + held
+        kept = [scratch for scratch in self._sparse_scratch if scratch]
+        scratch = [array for scratch in [*self._scratch, *kept] for array in scratch]
+        shared = [self._shared.slots, self._shared.pool, self._shared.used]
+        arrays = [*self._index, *shared, *scratch]
+        return self._cache_bytes + sum(int(array.nbytes) for array in arrays)
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""
@@ -167,7 +174,7 @@ class FamilyScorer(Scorer):
                 number: (self._index, part.members[part.start[number] : part.start[number + 1]])
                 for number in np.flatnonzero(np.diff(begin) == 0).tolist()
             }
-            yield CountedTriples(self._index.facts, part, begin, sums.cells, rows)
+            yield CountedTriples(self._index.facts, part, sums, rows)
 
     def _evaluate(
         self,
@@ -200,6 +207,8 @@ class FamilyScorer(Scorer):
                 work = (index, spec, batch, begin, end)
                 evaluate_families(*work, shared, scratch, sums, target)
                 if has_sparse:
-                    evaluate_sparse(*work, make_sparse_scratch(index.codes.shape[1]), target)
+                    kept = self._sparse_scratch[number]
+                    own = kept or make_sparse_scratch(index.codes.shape[1])
+                    evaluate_sparse(*work, own, target)
 
             self.threads.run_in_parts(evaluate_part, min(step, last - beginning), SMALLEST_PART)

@@ -16,9 +16,10 @@ GROUP_ARRAYS = 3  # rows of `groups` that one grouping takes
 
 
 class SparseScratch(Structure):
-    """Working memory of one thread. All arrays but `slots` have room for each row."""
+    """Working memory of one thread. All arrays from `keys` on have room for each row."""
 
     slots: NDArray[np.uint32] = array(np.uint32)  # a power of two, at least twice the rows
+    slot_keys: NDArray[np.int64] = array(np.int64)  # as many
     keys: NDArray[np.int64] = array(np.int64)
     groups: NDArray[np.uint32] = array(np.uint32, 2)  # GROUP_ARRAYS rows for each grouping
     terms: NDArray[np.float64] = array(np.float64)
@@ -30,8 +31,10 @@ def make_sparse_scratch(n_rows: int, n_arrays: int = GROUP_ARRAYS) -> SparseScra
     >>> make_sparse_scratch(5).slots.shape
     (16,)
     """
+    n_slots = 1 << max(1, (2 * n_rows - 1).bit_length())
     return SparseScratch(
-        slots=np.empty(1 << max(1, (2 * n_rows - 1).bit_length()), dtype=np.uint32),
+        slots=np.empty(n_slots, dtype=np.uint32),
+        slot_keys=np.empty(n_slots, dtype=np.int64),
         keys=np.empty(n_rows, dtype=np.int64),
         groups=np.empty((n_arrays, n_rows), dtype=np.uint32),
         terms=np.empty(n_rows),

@@ -32,9 +32,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.averaging.block_kernels import list_blocks
-from coevo.averaging.chain_kernels import Records, run_layerings, run_orders
-from coevo.averaging.chain_state import ChainSettings
+from coevo.averaging.chain_kernels import ChainRun, make_scratch, run_layerings, run_orders
+from coevo.averaging.chain_state import ChainSettings, make_round_plan
 from coevo.averaging.chain_tables import ChainTables
 from coevo.averaging.chains import find_layering, start_chains, step_chains
 from coevo.averaging.diagnostics import diagnose_chains
@@ -83,7 +82,9 @@ class Population:
     ) -> tuple[NDArray[np.bool_], float]:
         """Return a random DAG of an order or a layering, and its log weight."""
         arrays, n = self.tables.arrays, len(level)
-        records = Records(
+        run = ChainRun(
+            level,
+            rng.random((1, n)),
             np.zeros(len(arrays.pair_parent)),
             np.empty(1),
             np.empty((1, n), dtype=np.int32),
@@ -91,12 +92,10 @@ class Population:
             np.full(1, -np.inf),
             np.zeros((2, 2), dtype=np.int64),
         )
-        plan, uniforms = np.array([0, 0, 1]), rng.random((1, n))
-        if is_order:
-            run_orders(arrays, plan, level, uniforms, records)
-        else:
-            run_layerings(arrays, list_blocks(1), plan, level, uniforms, records)
-        return self.tables.make_adjacency(records.dags[0]), float(records.trace[0])
+        plan = make_round_plan(self.tables.blocks, 0)
+        run_chain = run_orders if is_order else run_layerings
+        run_chain(arrays, plan, run, make_scratch(n, plan), 0, 1)
+        return self.tables.make_adjacency(run.dags[0]), float(run.trace[0])
 
 
 def find_structures(setting: Setting) -> NDArray[np.float64]:
@@ -117,10 +116,8 @@ class Chains(Run):
         self.rng, self.started = np.random.default_rng(seed), self.seconds
         self.population = Population(setting, tables) if kind == "jumps" else None
         if kind == "near variables":
-            near = tables.with_near(find_structures(setting)).arrays
-            self.state = replace(
-                self.state, near_begin=near.near_begin, near=near.near, first=near.first
-            )
+            blocks = tables.with_near(find_structures(setting)).blocks
+            self.state = replace(self.state, **blocks._asdict())
 
     def advance(self, seconds: float) -> None:
         """Make steps until the CPU time is reached; jump after each."""
@@ -128,8 +125,8 @@ class Chains(Run):
             began = time.process_time()
             self.state = step_chains(self.tables, self.settings, self.state)
             if self.population is not None:
-                level = [self.population.jump(row, self.rng) for row in self.state.level]
-                self.state = replace(self.state, level=np.stack(level))
+                level = [self.population.jump(row[0], self.rng) for row in self.state.level]
+                self.state = replace(self.state, level=np.stack(level)[:, None])
             self.seconds += time.process_time() - began
 
 

@@ -2,13 +2,21 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import naive
-from coevo.averaging.block_kernels import list_blocks
-from coevo.averaging.chain_kernels import Records, count_uniforms, run_layerings, run_orders
+from coevo.averaging.chain_kernels import (
+    MAX_BLOCK_SIZE,
+    ChainRun,
+    count_uniforms,
+    make_scratch,
+    run_layerings,
+    run_orders,
+)
+from coevo.averaging.chain_state import make_round_plan
 from coevo.averaging.chain_tables import prepare_tables
 from helpers.random_weights import list_log_weights, make_random_weights
 
@@ -30,18 +38,16 @@ class Oracle:
 
     def run(self, level, plan, rounds):
         """Run a chain over layerings; return its last layering, its DAGs and the records."""
-        records = make_records(self.tables, len(rounds))
-        now = 2 * np.array(level, dtype=np.int64)
-        plan = np.array(plan, dtype=np.int64)
-        blocks = list_blocks(int(plan[2]))
-        run_layerings(self.tables.arrays, blocks, plan, now, np.array(rounds), records)
-        dags = [
-            frozenset(map(tuple, np.argwhere(self.adjacency(d)).tolist())) for d in records.dags
-        ]
-        return tuple((now // 2).tolist()), dags, records
+        done = run_all(run_layerings, self.tables, 2 * np.array(level), plan, rounds)
+        dags = [frozenset(map(tuple, np.argwhere(self.adjacency(d)).tolist())) for d in done.dags]
+        return tuple((done.level // 2).tolist()), dags, done
 
     def adjacency(self, choice):
         return self.tables.make_adjacency(choice)
+
+    def list_near(self, v):
+        begin, near, _ = self.tables.blocks
+        return near[begin[v] : begin[v + 1]].tolist()
 
     def find_draws(self, arcs, spare=0.5):
         """Return the random numbers that draw a DAG from its layering."""
@@ -63,9 +69,21 @@ class Oracle:
         return (below + spare * share) / total
 
 
-def make_records(tables, n_rounds):
-    n = tables.n_variables
-    return Records(
+def run_all(kernel, tables, level, plan, rounds):
+    """Run a chain; `plan` has the relocations and the blocks of a round, and their size."""
+    plan = make_round_plan(tables.blocks, *plan)
+    run = make_run(tables, level, np.array(rounds))
+    scratch = make_scratch(tables.n_variables, plan)
+    log_weight = kernel(tables.arrays, plan, run, scratch, 0, len(rounds))
+    assert log_weight == run.trace[-1]
+    return run
+
+
+def make_run(tables, level, uniforms):
+    n, n_rounds = tables.n_variables, len(uniforms)
+    return ChainRun(
+        level,
+        uniforms,
         np.zeros(len(tables.arrays.pair_parent)),
         np.zeros(n_rounds),
         np.zeros((n_rounds, n), dtype=np.int32),
@@ -196,10 +214,9 @@ def check_block(oracle, arcs, members, near_draws):
 @pytest.mark.parametrize("n_candidates", [None, 1])
 def test_a_block_of_two_has_the_exact_probabilities(seed, n_candidates):
     oracle = Oracle(3, n_candidates, seed)
-    t = oracle.tables.arrays
     for arcs in oracle.dags:
         for v in range(3):
-            near = t.near[t.near_begin[v] : t.near_begin[v + 1]].tolist()
+            near = oracle.list_near(v)
             at = 0.5 / len(near)
             check_block(oracle, arcs, (v, near[0]), [(v + 0.5) / 3, 0.5, at])
 
@@ -207,8 +224,7 @@ def test_a_block_of_two_has_the_exact_probabilities(seed, n_candidates):
 @pytest.mark.parametrize("n_candidates", [None, 2])
 def test_a_block_of_three_has_the_exact_probabilities(seed, n_candidates):
     oracle = Oracle(4, n_candidates, seed)
-    t = oracle.tables.arrays
-    near = t.near[t.near_begin[1] : t.near_begin[2]].tolist()
+    near = oracle.list_near(1)
     draws = [1.5 / 4, 0.5, 0.5 / len(near), 0.1, 1.5 / len(near)]
     for arcs in list(oracle.dags)[::90]:
         check_block(oracle, arcs, (1, near[0], near[1]), draws)
@@ -231,7 +247,7 @@ def test_redrawing_a_block_is_in_detailed_balance(seed, size):
 def test_long_series_of_blocks_leave_a_dag(seed, size):
     oracle = Oracle(4, 2, seed)
     plan = (0, 25, size)
-    n_uniforms = count_uniforms(4, np.array(plan))
+    n_uniforms = count_uniforms(4, make_round_plan(oracle.tables.blocks, *plan))
     uniforms = np.random.default_rng(seed).random((8, n_uniforms))
     last, dags, records = oracle.run((0, 0, 0, 0), plan, uniforms)
     assert set(dags) <= set(oracle.dags)
@@ -242,10 +258,8 @@ def test_long_series_of_blocks_leave_a_dag(seed, size):
 
 
 def run_order(oracle, order, plan, rounds):
-    records = make_records(oracle.tables, len(rounds))
-    level = 2 * np.argsort(order)
-    run_orders(oracle.tables.arrays, np.array(plan), level, np.array(rounds), records)
-    return tuple(np.argsort(level).tolist()), records
+    done = run_all(run_orders, oracle.tables, 2 * np.argsort(order), plan, rounds)
+    return tuple(np.argsort(done.level).tolist()), done
 
 
 def fits(order, arcs):
@@ -279,3 +293,39 @@ def test_arc_probabilities_given_an_order_are_exact(seed, n, n_candidates):
         expected = np.array(naive.arc_shares(n, same))
         _, records = run_order(oracle, order, (0, 0, 1), [n * [0.5]])
         np.testing.assert_allclose(records.arcs, expected[pairs[:, 0], pairs[:, 1]], atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [run_layerings, run_orders])
+def test_rounds_in_parts_record_the_same(seed, kernel):
+    """Without relocations nothing but the level is carried from one part to the next."""
+    tables = prepare_tables(make_random_weights(5, seed, 2))
+    plan = make_round_plan(tables.blocks, 0, 0 if kernel is run_orders else 3, 2)
+    scratch = make_scratch(5, plan)
+    uniforms = np.random.default_rng(seed).random((7, count_uniforms(5, plan)))
+    one, other = (make_run(tables, 2 * np.arange(5), uniforms) for _ in range(2))
+    kernel(tables.arrays, plan, one, scratch, 0, 7)
+    for begin, end in ((0, 3), (3, 3), (3, 4), (4, 7)):
+        kernel(tables.arrays, plan, other, scratch, begin, end)
+    for name in one.field_types:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("kernel", [run_layerings, run_orders])
+def test_no_dag_is_drawn_from_a_level_that_has_none(seed, kernel):
+    weights = make_random_weights(3, seed)
+    weights.tables[2][[0, 2]] = -np.inf  # variable 2 always has the parent 0
+    tables = prepare_tables(weights)
+    plan = make_round_plan(tables.blocks, 0)
+    scratch = make_scratch(3, plan)
+    for level, is_possible in (((2, 4, 0), False), ((0, 2, 4), True)):
+        run = make_run(tables, np.array(level), np.full((1, 3), 0.5))
+        weight = kernel(tables.arrays, plan, run, scratch, 0, 0)
+        assert (weight > -np.inf) == is_possible
+        assert kernel(tables.arrays, plan, run, scratch, 0, 1) == weight
+        assert (run.best_weight[0] > -np.inf) == is_possible
+        assert run.level.tolist() == list(level)
+
+
+def test_python_and_c_have_the_same_largest_block():
+    header = (Path(__file__).parents[2] / "engine" / "block.h").read_text()
+    assert f"MAX_BLOCK_SIZE = {MAX_BLOCK_SIZE}," in header

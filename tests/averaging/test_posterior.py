@@ -339,3 +339,19 @@ def test_a_damaged_state_of_chains_is_refused(cancer, tmp_path):
         write_entries(path, {**stored, name: change(stored[name])})
         with pytest.raises(CoevoError):
             coevo.posterior(cancer, **options, max_steps=4, resume=True)
+
+
+@UNFINISHED
+@pytest.mark.parametrize("prior", ["uniform", "order"])
+def test_a_chain_in_which_no_network_fits_is_refused(cancer, tmp_path, prior):
+    known = Constraints(required=[("Smoker", "Cancer")])
+    options = {**CHAINS, "constraints": known, "prior": prior, "chains": 2, "output": tmp_path}
+    found = coevo.posterior(cancer, **options, max_steps=2)
+    path = tmp_path / "posterior" / "checkpoint.npz"
+    stored = dict(np.load(path, allow_pickle=False))
+    level = np.zeros_like(stored["level"])  # the variables all in one layer, or Cancer the first
+    if prior == "order":
+        level += 2 * ((np.arange(5) - found.names.index("Cancer")) % 5)
+    write_entries(path, {**stored, "level": level})
+    with pytest.raises(CoevoError, match="other settings"):
+        coevo.posterior(cancer, **options, max_steps=4, resume=True)

@@ -18,6 +18,7 @@ ALLOWED = {
 FROM_SEARCH = {
     *("Budget", "Cooperation", "Generation", "GenerationLoop", "Species", "StopReason"),
     *("cycle_crossover", "draw_orders", "flip_bits", "n_bits", "swap_two", "two_point_crossover"),
+    "Solutions",
     *("PERMUTATIONS", "Array", "Number", "Schema", "find_flaw", "make_range"),
 }
 

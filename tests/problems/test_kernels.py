@@ -7,13 +7,23 @@ import pytest
 
 import naive
 from coevo.problems.literal import move_item, reverse_positions, run_programme
-from coevo.problems.ordering_kernels import climb_orders, weigh_orders
+from coevo.problems.ordering_kernels import OrderingTable, climb_orderings, weigh_orderings
 from coevo.problems.programme_kernels import measure_programmes
-from coevo.problems.tour_kernels import climb_tours
+from coevo.problems.tour_kernels import climb_tours, make_tour_table
+from coevo.search.decode_kernels import Solutions
 from coevo.search.operators import draw_orders
 from helpers.problem_matrices import random_distances
 
+pytestmark = pytest.mark.kernel
+
 LEAST = 1e-9
+
+
+def climb(distances, rows, tours, draws):
+    """Overwrite tours; return their lengths, and the gains of each neighbour."""
+    table, lengths = make_tour_table(distances, rows, LEAST), np.empty(len(tours))
+    climb_tours(table, tours, lengths, draws)
+    return lengths, table.credit
 
 
 def random_rows(rng, distances, size):
@@ -33,7 +43,8 @@ def test_programmes_match_naive(problem, n, seed):
     masks = rng.random((4, n * (n - 1) // 2)) < 0.4
     order_of, mask_of = rng.integers(4, size=20), rng.integers(4, size=20)
     values = np.empty(20)
-    measure_programmes(problem == "tsp", matrix, orders, order_of, masks, mask_of, values)
+    solutions, order = Solutions(orders, order_of, masks, mask_of), np.empty(n, dtype=np.int64)
+    measure_programmes(problem == "tsp", matrix, solutions, order, values)
     measure = naive.tour_length if problem == "tsp" else naive.ordering_weight
     move = reverse_positions if problem == "tsp" else move_item
     for value, o, m in zip(values, order_of, mask_of, strict=True):
@@ -50,8 +61,7 @@ def test_a_climb_shortens_tours(n, n_perturbations, seed):
     rows = random_rows(rng, distances, min(8, n - 1))
     tours = draw_orders(rng, 6, n)
     before = [naive.tour_length(distances, tour) for tour in tours]
-    lengths, credit = np.empty(6), np.zeros(rows.shape)
-    climb_tours(distances, rows, tours, lengths, rng.random((6, n_perturbations, 3)), credit, LEAST)
+    lengths, credit = climb(distances, rows, tours, rng.random((6, n_perturbations, 3)))
     for tour, length, old in zip(tours.tolist(), lengths, before, strict=True):
         assert sorted(tour) == list(range(n))
         assert length == naive.tour_length(distances, tour) <= old
@@ -66,8 +76,7 @@ def test_no_move_shortens_a_tour_after_its_climb(n, seed):
     distances = random_distances(rng, n)
     rows = random_rows(rng, distances, n - 1)
     tours = draw_orders(rng, 6, n)
-    lengths = np.empty(6)
-    climb_tours(distances, rows, tours, lengths, np.empty((6, 0, 3)), np.zeros(rows.shape), LEAST)
+    lengths, _ = climb(distances, rows, tours, np.empty((6, 0, 3)))
     for tour, length in zip(tours.tolist(), lengths, strict=True):
         for i, j in itertools.combinations(range(n), 2):
             two_opt = tour[: i + 1] + tour[i + 1 : j + 1][::-1] + tour[j + 1 :]
@@ -99,8 +108,8 @@ def test_a_climb_stays_inside_the_rows(seed):
     distances = random_distances(rng, 12)
     worst = np.argsort(distances, axis=1)[:, -1:].copy()  # only the farthest city of each
     tours = draw_orders(rng, 3, 12)
-    before, lengths = tours.copy(), np.empty(3)
-    climb_tours(distances, worst, tours, lengths, np.empty((3, 0, 3)), np.zeros((12, 1)), LEAST)
+    before = tours.copy()
+    climb(distances, worst, tours, np.empty((3, 0, 3)))
     for old, new in zip(before.tolist(), tours.tolist(), strict=True):
         edges = {frozenset(pair) for pair in itertools.pairwise([*new, new[0]])}
         old_edges = {frozenset(pair) for pair in itertools.pairwise([*old, old[0]])}
@@ -115,9 +124,10 @@ def test_a_climb_returns_orders_that_no_insertion_improves(n, seed):
     orders = draw_orders(rng, 5, n)
     before = [naive.ordering_weight(weights, order) for order in orders]
     totals = np.empty(5)
-    weigh_orders(weights, orders, totals)
+    table = OrderingTable(weights, np.ascontiguousarray(weights - weights.T), LEAST)
+    weigh_orderings(table, orders, totals)
     assert totals.tolist() == before
-    climb_orders(weights, np.ascontiguousarray(weights - weights.T), orders, totals, LEAST)
+    climb_orderings(table, orders, totals)
     for order, total, old in zip(orders.tolist(), totals, before, strict=True):
         assert sorted(order) == list(range(n))
         assert total == naive.ordering_weight(weights, order) >= old

@@ -1,13 +1,17 @@
 """A climb lists every legal move with its gain, and finds the best one."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import naive
 from coevo.graph import Constraints
 from coevo.score import FamilyBatch, FamilyScorer
-from coevo.search import run_search
+from coevo.search import climb_kernels, run_search
 from coevo.search.base import LEAST_GAIN
+from coevo.search.climb_kernels import compute_reachability
 from coevo.search.climbing import Climb
 from helpers.problems import as_arcs, make_problem, random_constraints, random_table
 from helpers.random_tables import dataset_of
@@ -64,6 +68,28 @@ def test_the_remembered_additions_give_the_move_of_a_complete_scan(score, max_pa
         assert move == climb.find_best_move(nothing)
         moves = climb.list_moves()
         climb.apply(move if turn % 3 else moves[int(rng.integers(len(moves)))])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9, 70])
+def test_reachability_matches_naive(n, seed):
+    """Graphs with cycles, too."""
+    rng = np.random.default_rng([seed, n])
+    for share in (0.3, 1.0, 3.0):
+        arcs = rng.random((n, n)) < share / max(n, 1)
+        np.fill_diagonal(arcs, False)
+        reach = compute_reachability(arcs)
+        for node in range(n):
+            children = np.flatnonzero(arcs[node]).tolist()
+            found = set().union(*(naive.reachable(as_arcs(arcs), child) for child in children))
+            assert np.flatnonzero(reach[node]).tolist() == sorted(found)
+
+
+def test_the_kinds_of_moves_have_the_same_numbers_in_c():
+    text = Path(__file__).parents[2].joinpath("engine", "climb.h").read_text()
+    kinds = re.search(r"enum \{ (DELETE, .*?) \}", text).group(1).split(", ")
+    assert [getattr(climb_kernels, kind) for kind in kinds] == list(range(len(kinds)))
+    unknown = re.search(r"enum \{ UNKNOWN = (-\d+) \}", text).group(1)
+    assert int(unknown) == climb_kernels.UNKNOWN
 
 
 def test_the_families_of_a_structure(seed):

@@ -1,4 +1,4 @@
-"""Orders and masks are decoded as documented in `decode_kernels`, and scored as one batch."""
+"""Orders and masks are decoded as documented in `engine/decode.h`, and scored as one batch."""
 
 import itertools
 import types
@@ -12,6 +12,7 @@ import naive
 from coevo.graph import Constraints
 from coevo.search import Problem, decode, encode_dag, n_bits
 from coevo.search import solution_scorer as solutions_module
+from coevo.search.decode_kernels import put_required_first
 from coevo.search.solution_scorer import SolutionScorer
 from helpers.problems import (
     InterruptedScorer,
@@ -21,9 +22,6 @@ from helpers.problems import (
     random_constraints,
     random_table,
 )
-
-# The hashes of families overflow on purpose. Only plain Python warns.
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply")
 
 BOUNDED = settings(derandomize=True, deadline=None, max_examples=100)
 
@@ -99,6 +97,18 @@ def test_decoding_without_constraints_follows_the_paper(seed, n):
     order, mask = rng.permutation(n), rng.random(n_bits(n)) < 0.5
     solutions = SolutionScorer(Problem.from_scorer(WeightScorer(rng, n)))
     assert np.array_equal(solutions.decode_and_score(order, mask)[0], decode(order, mask))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n", [1, 2, 9, 70])
+def test_orders_with_required_arcs_match_the_naive_oracle(n, seed):
+    rng = np.random.default_rng([seed, n])
+    for n_orders in (0, 1, 5):
+        places = rng.permutation(n)
+        required = (rng.random((n, n)) < 1.5 / n) & (places[:, None] < places)
+        orders = rng.permuted(np.tile(np.arange(n), (n_orders, 1)), axis=1)
+        expected = [naive.read_order(order, as_arcs(required)) for order in orders.tolist()]
+        assert put_required_first(orders, required).tolist() == expected
 
 
 def draw_pairs(seed, n, n_pop=50, n_solutions=200):

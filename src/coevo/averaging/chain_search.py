@@ -24,7 +24,13 @@ from numpy.typing import NDArray
 from coevo.averaging.candidates import choose_candidates, choose_least_candidates
 from coevo.averaging.chain_state import ChainSettings, ChainState
 from coevo.averaging.chain_tables import ChainTables, check_table_memory
-from coevo.averaging.chains import ChainRunner, make_tables, start_chains, step_chains
+from coevo.averaging.chains import (
+    ChainRunner,
+    have_weight,
+    make_tables,
+    start_chains,
+    step_chains,
+)
 from coevo.averaging.diagnostics import diagnose_chains, measure_difference
 from coevo.averaging.family_weights import FamilyWeights, ParentSets, make_family_weights
 from coevo.averaging.refinement import improve_weights
@@ -362,6 +368,7 @@ class ChainSearch(Search[PosteriorState]):
             fits_prior
             and np.array_equal(state.pairs, tables.pairs)
             and _are_families(state.chains, tables.arrays.begin)
+            and have_weight(tables, settings, levels)
         )
 
 

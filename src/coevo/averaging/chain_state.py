@@ -22,19 +22,26 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.averaging.chain_tables import ChainTables
+from coevo.averaging.chain_kernels import MAX_BLOCK_SIZE, RoundPlan, list_block_layerings
+from coevo.averaging.chain_tables import BlockChoice, ChainTables
 from coevo.checks import is_choice, is_int
 from coevo.errors import bad_choice, bad_parameter
 
-__all__ = ["EXCHANGE", "STRUCTURE_PRIORS", "ChainRecords", "ChainSettings", "ChainState"]
+__all__ = [
+    "EXCHANGE",
+    "STRUCTURE_PRIORS",
+    "ChainRecords",
+    "ChainSettings",
+    "ChainState",
+    "make_round_plan",
+]
 
 STRUCTURE_PRIORS = ("uniform", "order")
-MAX_BLOCK_SIZE = 5
 N_BATCHES = 64  # an even number
 ROUNDS, MOVES_PER_STEP = 100, 8_000  # of a step of one chain, at most
 WARM_UP, MOVES_PER_WARM_UP, LEAST_WARM_UP = 200, 20_000, 20
 MAX_RELOCATIONS = 4  # of a round: each one looks at all variables, and blocks move most
-EXCHANGE = 2  # the row of the counts, after those of the moves of `coevo.averaging.chain_kernels`
+EXCHANGE = 2  # the row of the counts, after those of the relocations and of the blocks
 
 
 @dataclass(frozen=True)
@@ -105,20 +112,30 @@ class ChainSettings:
         fewer = max(LEAST_WARM_UP, MOVES_PER_WARM_UP // max(1, n_variables))
         return min(WARM_UP, fewer) if self.warm_up is None else self.warm_up
 
-    def make_plan(self, n_variables: int) -> NDArray[np.int64]:
-        """Return the relocations and the blocks of a round, and the size of a block."""
+    def make_plan(self, choice: BlockChoice) -> RoundPlan:
+        """Return the moves of a round, with this choice of blocks."""
+        n = len(choice.first)
         if self.prior == "order":
-            relocations = n_variables if self.relocations is None else self.relocations
-            return np.array([max(1, relocations), 0, 1])
-        few = min(MAX_RELOCATIONS, -(-n_variables // 8))
+            relocations = n if self.relocations is None else self.relocations
+            return make_round_plan(choice, max(1, relocations))
+        few = min(MAX_RELOCATIONS, -(-n // 8))
         relocations = few if self.relocations is None else self.relocations
-        blocks = n_variables if self.blocks is None else self.blocks
-        return np.array([relocations, blocks, min(self.block_size, max(1, n_variables))])
+        blocks = n if self.blocks is None else self.blocks
+        return make_round_plan(choice, relocations, blocks, min(self.block_size, max(1, n)))
+
+
+def make_round_plan(
+    choice: BlockChoice, n_relocations: int, n_blocks: int = 0, block_size: int = 1
+) -> RoundPlan:
+    """Return a plan of a round, with all layerings of a block."""
+    near_begin, near, first = choice
+    layerings = list_block_layerings(block_size)
+    return RoundPlan(n_relocations, n_blocks, block_size, first, near_begin, near, *layerings)
 
 
 @dataclass(frozen=True, eq=False)
 class ChainRecords:
-    """What all chains wrote in one step; see `coevo.averaging.chain_kernels.Records`."""
+    """What all chains wrote in one step; see `coevo.averaging.chain_kernels.ChainRun`."""
 
     arcs: NDArray[np.float64]  # (n_chains, n_pairs)
     trace: NDArray[np.float64]  # (n_chains, n_rounds)
@@ -169,7 +186,8 @@ class ChainState:
         How many relocations, blocks and exchanges between temperatures were made, and how many of
         them changed something.
     near_begin, near, first : arrays
-        How blocks are chosen, see `coevo.averaging.chain_kernels.Tables`. It is fixed at the start.
+        How blocks are chosen, see `coevo.averaging.chain_tables.BlockChoice`. It is fixed at the
+        start.
     """
 
     seed: NDArray[np.uint64]
@@ -196,7 +214,7 @@ class ChainState:
         """Return the state of chains that have made no step. The tables say what is near."""
         n_chains, n = level.shape
         ladders = np.repeat(level[:, None], settings.temperatures, axis=1)
-        pairs, arrays = tables.pairs, tables.arrays
+        pairs = tables.pairs
         return cls(
             seed=np.array(seed, dtype=np.uint64),
             step=np.array(0),
@@ -211,9 +229,7 @@ class ChainState:
             best=np.zeros((n_chains, n), dtype=np.int32),
             best_weight=np.full(n_chains, -np.inf),
             counts=np.zeros((n_chains, 3, 2), dtype=np.int64),
-            near_begin=arrays.near_begin,
-            near=arrays.near,
-            first=arrays.first,
+            **tables.blocks._asdict(),
         )
 
     @property

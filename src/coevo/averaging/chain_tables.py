@@ -21,12 +21,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.averaging.chain_kernels import Tables
+from coevo.averaging.chain_kernels import ChainArrays
 from coevo.averaging.family_weights import FamilyWeights
 from coevo.memory import check_memory, get_machine_memory
 from coevo.work_time import check_deadline
 
 __all__ = [
+    "BlockChoice",
     "ChainTables",
     "check_table_memory",
     "estimate_memory",
@@ -42,26 +43,37 @@ BYTES_PER_SET = 40  # a log weight, a sum, and a third of each set in the list o
 BYTES_PER_HOT_SET = 16  # a sum, and a log weight
 
 
+class BlockChoice(NamedTuple):
+    """How the members of a block are chosen: one at random, then neighbours of those chosen."""
+
+    near_begin: NDArray[np.int64]  # (n + 1,), the plausible neighbours of v
+    near: NDArray[np.int64]
+    first: NDArray[np.float64]  # (n,), cumulative chances of the first variable of a block
+
+
 @dataclass(frozen=True)
 class ChainTables:
     """The tables of the chains.
 
     Attributes
     ----------
-    arrays : Tables
+    arrays : ChainArrays
         What the kernels read.
+    blocks : BlockChoice
+        How blocks are chosen.
     dropped : float
         An upper bound on the probability that a network has a family that was left out.
     powers : tuple of float
         To which the weights are raised at each temperature of a ladder; the first one is 1.
-    hotter : tuple of Tables
+    hotter : tuple of ChainArrays
         The tables of the other powers; they share what is the same.
     """
 
-    arrays: Tables
+    arrays: ChainArrays
+    blocks: BlockChoice
     dropped: float
     powers: tuple[float, ...] = (1.0,)
-    hotter: tuple[Tables, ...] = ()
+    hotter: tuple[ChainArrays, ...] = ()
 
     @property
     def n_variables(self) -> int:
@@ -88,17 +100,8 @@ class ChainTables:
         doubt = variance.sum(axis=0) + variance.sum(axis=1) + 1e-9
         chance = EVEN_SHARE / n + (1 - EVEN_SHARE) * doubt / doubt.sum()
         near = np.nonzero(is_near)[1].copy()
-        return self.choose_blocks(_begin(is_near.sum(axis=1)), near, np.cumsum(chance))
-
-    def choose_blocks(
-        self, near_begin: NDArray[np.int64], near: NDArray[np.int64], first: NDArray[np.float64]
-    ) -> ChainTables:
-        """Return the tables with another choice of blocks, see `Tables`."""
-
-        def choose(arrays: Tables) -> Tables:
-            return arrays._replace(near_begin=near_begin, near=near, first=first)
-
-        return replace(self, arrays=choose(self.arrays), hotter=tuple(map(choose, self.hotter)))
+        blocks = BlockChoice(_begin(is_near.sum(axis=1)), near, np.cumsum(chance))
+        return replace(self, blocks=blocks)
 
     def find_required(self) -> NDArray[np.bool_]:
         """Return the arcs that every family of their child has, (n, n), ``[parent, child]``."""
@@ -194,7 +197,7 @@ def prepare_tables(
     begin = _begin([len(child.weight) for child in children])
     code = np.concatenate([child.code for child in children])
     outside = np.flatnonzero(code < 0)
-    arrays = Tables(
+    arrays = ChainArrays(
         cand_begin=_begin([len(chosen) for chosen in weights.candidates]),
         cand=np.concatenate(weights.candidates).astype(np.int64),
         table_begin=_begin([len(child.log_sum) for child in children]),
@@ -210,24 +213,25 @@ def prepare_tables(
         pair_begin=_begin((support > 0).sum(axis=0)),
         pair_parent=np.nonzero(support.T > 0)[1].copy(),
         is_possible=support > 0,
-        near_begin=_begin(is_near.sum(axis=1)),
-        near=np.nonzero(is_near)[1].copy(),
-        first=np.arange(1, n + 1) / n,
     )
+    near = np.nonzero(is_near)[1].copy()
+    blocks = BlockChoice(_begin(is_near.sum(axis=1)), near, np.arange(1, n + 1) / n)
     dropped = math.fsum(child.dropped for child in children)
     assert len(arrays.empty) == n
     hotter = tuple(_heat(arrays, children, power) for power in powers[1:])
-    return ChainTables(arrays, dropped, powers, hotter)
+    return ChainTables(arrays, blocks, dropped, powers, hotter)
 
 
-def _heat(arrays: Tables, children: list[_Child], power: float) -> Tables:
+def _heat(arrays: ChainArrays, children: list[_Child], power: float) -> ChainArrays:
     """Return the tables with all weights raised to a power."""
     sums = [sum_subsets(child.kept * power) for child in children]
-    return arrays._replace(
-        log_sum=np.concatenate(sums),
-        empty=np.array([log_sum[0] for log_sum in sums]),
-        weight=arrays.weight * power,
-    )
+    same = dict(zip(arrays.field_types, arrays, strict=True))
+    heated = {
+        "log_sum": np.concatenate(sums),
+        "empty": np.array([log_sum[0] for log_sum in sums]),
+        "weight": arrays.weight * power,
+    }
+    return ChainArrays(**(same | heated))
 
 
 def _begin(sizes: object) -> NDArray[np.int64]:

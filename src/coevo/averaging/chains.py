@@ -7,8 +7,7 @@ the tables of `coevo.averaging.chain_tables`, as in Gadget [3]_.
 
 What makes the chains over layerings mix are blocks: a DAG of the layering is drawn, and the
 families of up to `block_size` variables, which may be parents of each other, are redrawn
-together from their exact conditional distribution (`coevo.averaging.block_kernels`). No move is
-ever rejected.
+together from their exact conditional distribution (engine/block.h). No move is ever rejected.
 
 A chain begins at a given DAG. For some rounds a chain over orders moves it to the region of high
 weight. Then it takes the layering of a DAG that is drawn under its order.
@@ -34,16 +33,24 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.averaging.block_kernels import list_blocks
 from coevo.averaging.chain_kernels import (
-    Records,
-    Tables,
+    ChainArrays,
+    ChainRun,
+    ChainScratch,
+    RoundPlan,
     count_uniforms,
+    make_scratch,
     run_layerings,
     run_orders,
 )
-from coevo.averaging.chain_state import EXCHANGE, ChainRecords, ChainSettings, ChainState
-from coevo.averaging.chain_tables import ChainTables, prepare_tables
+from coevo.averaging.chain_state import (
+    EXCHANGE,
+    ChainRecords,
+    ChainSettings,
+    ChainState,
+    make_round_plan,
+)
+from coevo.averaging.chain_tables import BlockChoice, ChainTables, prepare_tables
 from coevo.averaging.family_weights import FamilyWeights
 from coevo.averaging.tempering import exchange_neighbours, list_segments, make_powers
 from coevo.randomness import random_stream
@@ -58,11 +65,13 @@ __all__ = [
     "advance_chain",
     "draw_roughly",
     "find_layering",
+    "have_weight",
     "make_tables",
     "start_chains",
     "step_chains",
 ]
 
+CHAIN_KERNELS = {"uniform": run_layerings, "order": run_orders}  # by the prior over structures
 ROUNDS_PER_CHECK = 5  # of the deadline
 WARM_UP = 1 << 62  # in place of the number of a step, the key of the random numbers of the start
 
@@ -148,7 +157,7 @@ class ChainJob(NamedTuple):
     step: int
     rounds: int
     level: NDArray[np.int64]
-    blocks: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]  # see `Tables`
+    blocks: BlockChoice
 
 
 class ChainOutcome(NamedTuple):
@@ -174,7 +183,7 @@ def step_chains(
     They run on threads, or where the runner runs them. The answer is the same.
     """
     prepared = make_tables(tables, settings)
-    blocks = state.near_begin, state.near, state.first
+    blocks = BlockChoice(state.near_begin, state.near, state.first)
     numbers = int(state.seed), int(state.step), int(state.rounds)
     jobs = [
         ChainJob(chain, *numbers, state.level[chain], blocks) for chain in range(state.n_chains)
@@ -194,25 +203,37 @@ def step_chains(
     return state.advance(level, ChainRecords.join([outcome.records for outcome in done]))
 
 
+def have_weight(tables: ChainTables, settings: ChainSettings, levels: NDArray[np.int64]) -> bool:
+    """Return whether the tables have a DAG with each layering or order, (n_levels, n)."""
+    plan = settings.make_plan(tables.blocks)
+    scratch = make_scratch(tables.n_variables, plan)
+    nothing, lots = _make_records(tables, 1, 0), np.empty((0, count_uniforms(len(levels.T), plan)))
+    run_chain = CHAIN_KERNELS[settings.prior]
+    return all(
+        run_chain(tables.arrays, plan, _make_run(level.copy(), lots, nothing), scratch, 0, 0)
+        > -np.inf
+        for level in levels
+    )
+
+
 def advance_chain(tables: ChainTables, settings: ChainSettings, job: ChainJob) -> ChainOutcome:
     """Return one chain after one more step."""
-    prepared = tables.choose_blocks(*job.blocks)
-    plan = settings.make_plan(tables.n_variables)
-    n_rounds, ladder = job.rounds, (prepared.arrays, *prepared.hotter)
-    new = _make_records(prepared, 1, n_rounds)
-    hot = [_make_records(prepared, 1, n_rounds) for _ in prepared.hotter]
+    n, n_rounds, ladder = tables.n_variables, job.rounds, (tables.arrays, *tables.hotter)
+    plan = settings.make_plan(job.blocks)
+    scratch = make_scratch(n, plan)
+    new, *hot = (_make_records(tables, 1, n_rounds) for _ in ladder)
     level = job.level.copy()
     key = (job.seed, job.step, job.chain)
-    shape = (n_rounds, count_uniforms(tables.n_variables, plan))
+    shape = (n_rounds, count_uniforms(n, plan))
     lots = [random_stream(*key, *([k] if k else [])).random(shape) for k in range(len(ladder))]
     rng = random_stream(*key, len(ladder))  # of the exchanges
+    runs = [_make_run(*each) for each in zip(level, lots, (new, *hot), strict=True)]
     for begin, end, parity in list_segments(job.step, n_rounds, len(ladder)):
-        for k, records in enumerate((new, *hot)):
-            part = _view(records, begin, end)
-            _run_chain(ladder[k], settings.prior, plan, level[k], lots[k][begin:end], part)
-        drawn = [records.dags[0, end - 1] for records in (new, *hot)]
-        log_weights = prepared.arrays.weight[np.stack(drawn)].sum(axis=1)
-        tried = exchange_neighbours(prepared.powers, level, log_weights, parity, rng)
+        for arrays, run in zip(ladder, runs, strict=True):
+            _run_chain(settings.prior, arrays, plan, run, scratch, (begin, end))
+        drawn = [run.dags[end - 1] for run in runs]
+        log_weights = tables.arrays.weight[np.stack(drawn)].sum(axis=1)
+        tried = exchange_neighbours(tables.powers, level, log_weights, parity, rng)
         new.counts[0, EXCHANGE] += tried
     new.counts[0, :EXCHANGE] += sum(records.counts[0, :EXCHANGE] for records in hot)
     return ChainOutcome(job.chain, level, new)
@@ -231,12 +252,16 @@ def _make_records(tables: ChainTables, n_chains: int, n_rounds: int) -> ChainRec
     )
 
 
-def _view(new: ChainRecords, begin: int, end: int) -> Records:
-    """Return the records of some rounds of a single chain, as views."""
-    return Records(
+def _make_run(
+    level: NDArray[np.int64], uniforms: NDArray[np.float64], new: ChainRecords
+) -> ChainRun:
+    """Return a run of a single chain, which overwrites its level and its records."""
+    return ChainRun(
+        level,
+        uniforms,
         new.arcs[0],
-        new.trace[0, begin:end],
-        new.dags[0, begin:end],
+        new.trace[0],
+        new.dags[0],
         new.best[0],
         new.best_weight,
         new.counts[0, :EXCHANGE],
@@ -244,26 +269,22 @@ def _view(new: ChainRecords, begin: int, end: int) -> Records:
 
 
 def _run_chain(
-    arrays: Tables,
     prior: str,
-    plan: NDArray[np.int64],
-    level: NDArray[np.int64],
-    uniforms: NDArray[np.float64],
-    records: Records,
+    arrays: ChainArrays,
+    plan: RoundPlan,
+    run: ChainRun,
+    scratch: ChainScratch,
+    rounds: tuple[int, int],
 ) -> None:
-    """Run one chain, and overwrite its level and its records.
+    """Run some rounds of one chain: from the first number up to the second.
 
     The deadline is checked every few rounds. A chain continues from its level alone.
     """
-    blocks = list_blocks(int(plan[2]))
-    for begin in range(0, len(uniforms), ROUNDS_PER_CHECK):
+    for begin in range(*rounds, ROUNDS_PER_CHECK):
         check_deadline()
-        some = slice(begin, begin + ROUNDS_PER_CHECK)
-        part = records._replace(trace=records.trace[some], dags=records.dags[some])
-        if prior == "order":
-            run_orders(arrays, plan, level, uniforms[some], part)
-        else:
-            run_layerings(arrays, blocks, plan, level, uniforms[some], part)
+        end = min(begin + ROUNDS_PER_CHECK, rounds[1])
+        log_weight = CHAIN_KERNELS[prior](arrays, plan, run, scratch, begin, end)
+        assert log_weight > -np.inf, "no DAG of the tables has the level of the chain"
 
 
 def _find_start(
@@ -276,12 +297,14 @@ def _find_start(
     n = tables.n_variables
     level = 2 * np.argsort(_find_order(tables, graph, rng))
     warm_up = settings.count_warm_up(n)
-    plan = np.array([n if warm_up else 0, 0, 1])
+    plan = make_round_plan(tables.blocks, n if warm_up else 0)
+    scratch = make_scratch(n, plan)
     n_rounds = max(1, warm_up // 2)
     for _ in range(2):
         new = _make_records(tables, 1, n_rounds)
         uniforms = rng.random((n_rounds, count_uniforms(n, plan)))
-        _run_chain(tables.arrays, "order", plan, level, uniforms, _view(new, 0, n_rounds))
+        run = _make_run(level, uniforms, new)
+        _run_chain("order", tables.arrays, plan, run, scratch, (0, n_rounds))
     if settings.prior == "uniform":
         level = find_layering(tables.make_adjacency(new.dags[0, -1]))
     return level, new.arcs[0] / n_rounds, new.dags[0]

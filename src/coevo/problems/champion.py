@@ -30,10 +30,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.problems.ordering_kernels import climb_orders, weigh_orders
+from coevo.problems.ordering_kernels import OrderingTable, climb_orderings, weigh_orderings
 from coevo.problems.problem import OrderingProblem, TourProblem
 from coevo.problems.solver import Solver, SolveState
-from coevo.problems.tour_kernels import climb_tours
+from coevo.problems.tour_kernels import climb_tours, make_tour_table
 from coevo.search import Budget
 from coevo.search.operators import draw_orders
 from coevo.search.state_schema import PERMUTATIONS, Array, make_range
@@ -134,16 +134,14 @@ class ChampionTours(Solver):
         distances = np.take_along_axis(self._distances, rows, axis=1)
         places = np.argsort(distances, axis=1, kind="stable")  # the kernel wants nearest first
         rows = np.ascontiguousarray(np.take_along_axis(rows, places, axis=1))
-        gains, lengths = np.zeros(rows.shape), np.empty(len(tours))
+        table, lengths = make_tour_table(self._distances, rows, self._least), np.empty(len(tours))
         for t in range(len(tours)):
             if draws.shape[1]:  # not at the start: there must be a solution
                 check_deadline()
             one = slice(t, t + 1)
-            climb_tours(
-                self._distances, rows, tours[one], lengths[one], draws[one], gains, self._least
-            )
-        earned = np.empty_like(gains)
-        np.put_along_axis(earned, places, gains, axis=1)
+            climb_tours(table, tours[one], lengths[one], draws[one])
+        earned = np.empty_like(table.credit)
+        np.put_along_axis(earned, places, table.credit, axis=1)
         return lengths, earned[:, rows.shape[1] - evolving.shape[1] :]
 
     def _evolve_rows(
@@ -173,15 +171,18 @@ class ChampionOrderings(Solver):
     default_budget: ClassVar[Budget] = Budget(patience=100)
 
     def __init__(self, problem: OrderingProblem) -> None:
-        self._weights, self.n_places = problem.weights, problem.n_places
-        self._net = np.ascontiguousarray(problem.weights - problem.weights.T)
+        self.n_places = problem.n_places
         # Few items have few local optima: a larger population would only repeat them.
         largest_size = max(N_ORDERS, min(MAX_ORDERS, 2 * self.n_places))
         self._sizes = [N_ORDERS]
         while self._sizes[-1] < largest_size:
             self._sizes.append(min(2 * self._sizes[-1], largest_size))
         largest = float(np.abs(problem.weights).max())
-        self._least = ROUND_OFF * self.n_places * max(1.0, largest)
+        self._table = OrderingTable(
+            weights=problem.weights,
+            net=np.ascontiguousarray(problem.weights - problem.weights.T),
+            least=ROUND_OFF * self.n_places * max(1.0, largest),
+        )
 
     def start(self, rng: Generator) -> SolveState:
         """Return random orders after their climb."""
@@ -194,7 +195,7 @@ class ChampionOrderings(Solver):
         """Return the best of the orders and their children, or the orders of a restart."""
         orders = state.parts[0]
         size, old_weights = len(orders), np.empty(len(orders))
-        weigh_orders(self._weights, orders, old_weights)
+        weigh_orderings(self._table, orders, old_weights)
         children = self._cross(rng, orders)
         weights = np.concatenate([old_weights, self._climb(children)])
         pool = np.concatenate([orders, children])
@@ -250,5 +251,5 @@ class ChampionOrderings(Solver):
             if has_deadline:
                 check_deadline()
             one = slice(o, o + 1)
-            climb_orders(self._weights, self._net, orders[one], weights[one], self._least)
+            climb_orderings(self._table, orders[one], weights[one])
         return weights

@@ -26,6 +26,7 @@ from coevo.problems.problem import Problem, TourProblem
 from coevo.problems.programme_kernels import measure_programmes
 from coevo.problems.solver import Solver, SolveState
 from coevo.search import Budget, Cooperation, Generation, Species, n_bits
+from coevo.search.decode_kernels import Solutions
 from coevo.search.operators import (
     cycle_crossover,
     draw_orders,
@@ -87,10 +88,10 @@ class LiteralSolver(Solver):
     def _evaluate(
         self, pools: Sequence[NDArray[Any]], chosen: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        values = np.empty(chosen.shape[1])
-        masks = np.ascontiguousarray(pools[1])
+        values, order = np.empty(chosen.shape[1]), np.empty(self.n_places, dtype=np.int64)
         is_tour, matrix = isinstance(self._problem, TourProblem), self._problem.matrix
-        measure_programmes(is_tour, matrix, pools[0], chosen[0], masks, chosen[1], values)
+        solutions = Solutions(pools[0], chosen[0], pools[1], chosen[1])
+        measure_programmes(is_tour, matrix, solutions, order, values)
         return self.sign * values
 
     def start(self, rng: Generator) -> SolveState:

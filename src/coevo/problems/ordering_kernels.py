@@ -1,97 +1,35 @@
-"""The compiled part of orderings: weigh them, and climb by insertion moves.
-
-An ordering is a permutation of the items. Its weight is the sum of the weights of all pairs
-(i, j) with i before j: the forward arcs of a complete acyclic graph.
-"""
+"""Kernels that weigh orderings, and let them climb by insertion moves; see engine/ordering.h."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
-from coevo.jit import FLOAT, array_of, kernel, part
+from coevo.engine import Structure, array, kernel, number, read_array
 
-__all__ = ["climb_orders", "move_item", "weigh_order", "weigh_orders"]
-
-
-@part
-def weigh_order(weights: Any, order: Any) -> Any:
-    """Return the weight of an order."""
-    total = 0.0
-    for i in range(len(order)):
-        for j in range(i + 1, len(order)):
-            total += weights[order[i], order[j]]
-    return total
+__all__ = ["OrderingTable", "climb_orderings", "weigh_orderings"]
 
 
-@part
-def move_item(order: Any, source: Any, target: Any) -> None:
-    """Move the item at position `source` to position `target`."""
-    item = order[source]
-    step = 1 if target > source else -1
-    while source != target:
-        order[source] = order[source + step]
-        source += step
-    order[target] = item
+class OrderingTable(Structure):
+    """The weights of a problem."""
+
+    weights: NDArray[np.float64] = read_array(np.float64, 2)  # [i, j]: of i before j
+    net: NDArray[np.float64] = read_array(np.float64, 2)  # weights[i, j] - weights[j, i]
+    least: float = number(float)  # a smaller gain is round-off
 
 
-@part
-def _climb(net: Any, order: Any, least: Any) -> None:
-    """Move each item to its best position, until no move raises the weight.
-
-    ``net[i, j]`` is the weight of i before j, less that of j before i. A place costs one addition.
-    """
-    n = len(order)
-    since, at = 0, 0
-    while since < n:
-        item = order[at]
-        best, best_gain = at, least
-        gain = 0.0
-        for place in range(at - 1, -1, -1):
-            gain += net[item, order[place]]
-            if gain > best_gain:
-                best, best_gain = place, gain
-        gain = 0.0
-        for place in range(at + 1, n):
-            gain -= net[item, order[place]]
-            if gain > best_gain:
-                best, best_gain = place, gain
-        if best == at:
-            since += 1
-        else:
-            move_item(order, at, best)
-            since = 0
-        at = at + 1 if at + 1 < n else 0
-
-
-@kernel(
-    (
-        array_of(np.float64, 2, is_read_only=True),
-        array_of(np.float64, 2, is_read_only=True),
-        array_of(np.int64, 2),
-        array_of(np.float64),
-        FLOAT,
-    )
-)
-def climb_orders(weights: Any, net: Any, orders: Any, totals: Any, least: Any) -> None:
+@kernel(OrderingTable, array(np.int64, 2), array(np.float64))
+def climb_orderings(
+    table: OrderingTable, orders: NDArray[np.int64], totals: NDArray[np.float64]
+) -> None:
     """Overwrite each order with one that no insertion makes heavier, and `totals` with the weights.
 
-    ``net[i, j]`` is ``weights[i, j] - weights[j, i]``. A smaller gain than `least` is round-off.
+    An insertion moves one item to another position.
     """
-    for o in range(len(orders)):
-        _climb(net, orders[o], least)
-        totals[o] = weigh_order(weights, orders[o])
 
 
-@kernel(
-    (
-        array_of(np.float64, 2, is_read_only=True),
-        array_of(np.int64, 2, is_read_only=True),
-        array_of(np.float64),
-    )
-)
-def weigh_orders(weights: Any, orders: Any, totals: Any) -> None:
-    """Overwrite `totals` with the weight of each order."""
-    for o in range(len(orders)):
-        totals[o] = weigh_order(weights, orders[o])
+@kernel(OrderingTable, read_array(np.int64, 2), array(np.float64))
+def weigh_orderings(
+    table: OrderingTable, orders: NDArray[np.int64], totals: NDArray[np.float64]
+) -> None:
+    """Overwrite `totals` with the weight of each order: the sum over its pairs in sequence."""

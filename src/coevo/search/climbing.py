@@ -25,12 +25,14 @@ from coevo.search.base import LEAST_GAIN, Problem
 from coevo.search.best_parents import add_best_parents
 from coevo.search.climb_kernels import (
     NEVER,
+    REVERSE,
     UNKNOWN,
     BestAdditions,
     MoveTable,
     add_path,
     compute_reachability,
     fill_move_gains,
+    fill_reachability,
     find_best_move,
     find_steepest_move,
 )
@@ -78,17 +80,24 @@ class Climb:
         self._max_parents = rules.max_parents
         n = len(adjacency)
         self._additions = BestAdditions(np.full(n, UNKNOWN, dtype=np.int64), np.full(n, NEVER))
-        self._n_parents = adjacency.sum(axis=0)
         self.evaluations = 0
         self.adjacency = adjacency.copy()
-        self.reach = compute_reachability(adjacency)
+        self.gains = np.full(adjacency.shape, NEVER) if gains is None else gains.copy()
+        # The engine has the addresses of these arrays, so they are only changed in place.
+        self._moves = MoveTable(
+            arcs=self.adjacency,
+            gains=self.gains,
+            reach=compute_reachability(self.adjacency),
+            may_add=self._may_add,
+            may_delete=self._may_delete,
+            has_room=adjacency.sum(axis=0) < rules.max_parents,
+        )
         if gains is None or local is None:
             self.local = problem.local_scores(adjacency)
             self.evaluations += len(self.local)
-            self.gains = np.full(adjacency.shape, NEVER)
             self._fill_gains()
         else:
-            self.gains, self.local = gains.copy(), local.copy()
+            self.local = local.copy()
 
     def _fill_gains(self) -> None:
         """Compute all gains, some children at a time. Out of time, offer the best parents so far.
@@ -124,16 +133,10 @@ class Climb:
         """Return the fields that a state needs to resume the climb."""
         return {"current": self.adjacency, "gains": self.gains, "local": self.local}
 
-    def _make_move_table(self) -> MoveTable:
-        has_room = self._n_parents < self._max_parents
-        return MoveTable(
-            self.adjacency, self.gains, self.reach, self._may_add, self._may_delete, has_room
-        )
-
     def list_moves(self) -> list[Move]:
         """Return every legal move."""
         gains = np.empty((len(KINDS), *self.gains.shape))
-        fill_move_gains(self._make_move_table(), gains)
+        fill_move_gains(self._moves, gains)
         return [
             Move(KINDS[kind], parent, child, float(gains[kind, parent, child]))
             for kind, parent, child in np.argwhere(gains > NEVER).tolist()
@@ -144,14 +147,18 @@ class Climb:
 
         A move may not change a pair that is `forbidden` in either direction.
         """
-        table = self._make_move_table()
         if forbidden is None:
-            arcs = np.flatnonzero(self.adjacency)
-            found = find_steepest_move(table, self._additions, arcs, LEAST_GAIN)
+            number = find_steepest_move(self._moves, self._additions, LEAST_GAIN)
         else:
-            found = find_best_move(table, forbidden, LEAST_GAIN)
-        kind, parent, child, gain = found
-        return None if kind < 0 else Move(KINDS[kind], parent, child, gain)
+            number = find_best_move(self._moves, forbidden, LEAST_GAIN)
+        if number < 0:
+            return None
+        n = len(self.adjacency)
+        kind, parent, child = number // (n * n), number // n % n, number % n
+        gain = self.gains[parent, child]
+        if kind == REVERSE:
+            gain += self.gains[child, parent]
+        return Move(KINDS[kind], parent, child, float(gain))
 
     def apply(self, move: Move) -> None:
         """Make a move and update the gains of the changed variables."""
@@ -164,11 +171,12 @@ class Climb:
             self.local[parent] += self.gains[child, parent]
             changed.append(parent)
         if move.kind == "add":
-            add_path(self.reach, parent, child)
+            add_path(self._moves, parent, child)
         else:
-            self.reach = compute_reachability(self.adjacency)
+            fill_reachability(self.adjacency, self._moves.reach)
             self._additions.parent[:] = UNKNOWN
-        self._n_parents[changed] = self.adjacency[:, changed].sum(axis=0)
+        n_parents = self.adjacency[:, changed].sum(axis=0)
+        self._moves.has_room[changed] = n_parents < self._max_parents
         self._update_gains(changed)
 
     def _update_gains(self, children: Iterable[int]) -> None:

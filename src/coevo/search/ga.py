@@ -48,7 +48,7 @@ from coevo.checks import is_choice, is_int, is_number
 from coevo.errors import bad_choice, bad_parameter
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.decode_kernels import read_order
+from coevo.search.decode_kernels import put_required_first
 from coevo.search.ga_graphs import Bits, Graphs, GraphStrings, measure_pairs
 from coevo.search.greedy_parents import GreedyParents
 from coevo.search.k2 import resolve_order
@@ -170,9 +170,8 @@ class GASearch(Search[GAState]):
             limit = problem.constraints.max_parents or DEFAULT_MAX_PARENTS
         order = None
         if method.order is not None:
-            given, n = resolve_order(method.order, problem.names), problem.n_variables
-            order = np.empty(n, dtype=np.int64)
-            read_order(given, problem.start, np.empty(n, dtype=np.int64), order)
+            given = resolve_order(method.order, problem.names)
+            order = put_required_first(given[None], problem.start)[0]
         self._strings = GraphStrings(problem, limit, order)
         self._parents = GreedyParents(problem, limit) if method.optimise else None
         self._ranks: NDArray[np.float64] | None = None  # of the pairs, by information

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch
 from coevo.search.base import Problem
-from coevo.search.climb_kernels import compute_reachability
-from coevo.search.repair_kernels import insert_arcs
+from coevo.search.decode_kernels import ParentLimits
+from coevo.search.repair_kernels import insert_arcs, make_repair_table
 from coevo.work_time import check_deadline
 
 __all__ = ["Bits", "GraphStrings", "Graphs", "measure_pairs"]
@@ -42,9 +42,12 @@ class GraphStrings:
             is_free &= places[:, None] < places
         self._problem = problem
         self._child, self._parent = np.nonzero(is_free.T)
-        self._reach = compute_reachability(rules.required)
-        arities = problem.scorer.dataset.arities.astype(np.float64)
-        self._limits = (min(max_parents, rules.max_parents), arities, float(rules.max_table))
+        self._table = make_repair_table(rules.required)
+        self._limits = ParentLimits(
+            arities=problem.scorer.dataset.arities.astype(np.float64),
+            max_cells=rules.max_table,
+            max_parents=min(max_parents, rules.max_parents),
+        )
 
     @property
     def n_bits(self) -> int:
@@ -90,15 +93,14 @@ class GraphStrings:
         by_key, small = _sort_falling(keys), np.min_scalar_type(len(bits))  # small: radix sort
         by_key = by_key[np.argsort(graph_of[by_key].astype(small), kind="stable")]
         begin = np.searchsorted(graph_of, np.arange(len(bits) + 1))
-        ordered = (self._parent[bit[by_key]], self._child[bit[by_key]])
+        parents, children = self._parent[bit[by_key]], self._child[bit[by_key]]
         n = self._problem.n_variables
         graphs = np.empty((len(bits), n, n), dtype=np.bool_)
         step = max(1, PAIRS_PER_CALL // max(1, n * n))
         for first in range(0, len(bits), step):
             check_deadline()
             part, part_begin = graphs[first : first + step], begin[first : first + step + 1]
-            arcs = (np.ascontiguousarray(part_begin), *ordered)
-            insert_arcs(arcs, self._problem.rules.required, self._reach, self._limits, part)
+            insert_arcs(part_begin, parents, children, self._table, self._limits, part)
         return graphs
 
     def get_values(self, table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -33,7 +33,7 @@ from coevo.errors import ParameterError, bad_parameter, find_duplicate, suggest_
 from coevo.score import FamilyBatch, toggle_families
 from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.decode_kernels import read_order
+from coevo.search.decode_kernels import put_required_first
 from coevo.search.state_schema import FINITE, PERMUTATIONS, Array, Schema
 
 __all__ = ["K2", "K2State", "resolve_order"]
@@ -121,8 +121,7 @@ class K2Search(Search[K2State]):
         problem, start = self._problem, self._problem.start
         n = problem.n_variables
         given = rng.permutation(n) if self._order is None else self._order
-        order = np.empty(n, dtype=np.int64)
-        read_order(given, start, np.empty(n, dtype=np.int64), order)
+        order = put_required_first(given[None], start)[0]
         local = problem.local_scores(start)
         state = K2State(
             generation=0,

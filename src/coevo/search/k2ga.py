@@ -43,7 +43,7 @@ from coevo.checks import is_choice, is_int, is_number
 from coevo.errors import bad_choice, bad_parameter
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
-from coevo.search.decode_kernels import read_order
+from coevo.search.decode_kernels import put_required_first
 from coevo.search.encoding import encode_dag
 from coevo.search.greedy_parents import GreedyParents, Grown
 from coevo.search.operators import Indices, Orders, Scores, draw_orders, select_by_rank
@@ -212,10 +212,7 @@ class K2GASearch(Search[K2GAState]):
     def _run_k2(self, orders: Orders) -> Grown:
         """Return the structure of each order."""
         n = orders.shape[1]
-        required = self._problem.rules.required
-        read, waiting = np.empty_like(orders), np.empty(n, dtype=np.int64)
-        for order, target in zip(orders, read, strict=True):
-            read_order(order, required, waiting, target)
+        read = put_required_first(orders, self._problem.rules.required)
         places = np.empty_like(read)
         np.put_along_axis(places, read, np.arange(n)[None], axis=1)
         return self._parents.grow(places[:, :, None] < places[:, None, :])

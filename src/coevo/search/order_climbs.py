@@ -13,10 +13,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.search.allowed_kernels import make_scratch
 from coevo.search.archive import Archive
 from coevo.search.base import Problem
-from coevo.search.decode_kernels import read_order
+from coevo.search.decode_kernels import put_required_first
 from coevo.search.operators import Orders
 from coevo.search.perturbation_kernels import GLOBAL_DRAWS, LOCAL_DRAWS, climb_orders
 
@@ -62,17 +61,18 @@ def improve_orders(
 
     def climb(begin: int, end: int, part: int) -> None:
         rows = slice(begin, end)
-        climb_orders(
-            moved[rows],
-            draws.visits[rows],
-            draws.perturbations[rows],
-            draws.local[rows],
-            families,
-            index,
-            make_scratch(families),
-            least_gain,
-            choice[rows],
-        )
+        with archive.lend_scratch() as scratch:
+            climb_orders(
+                moved[rows],
+                draws.visits[rows],
+                draws.perturbations[rows],
+                draws.local[rows],
+                families,
+                index,
+                scratch,
+                least_gain,
+                choice[rows],
+            )
 
     problem.scorer.threads.run_in_parts(climb, len(orders), 1, is_uneven=True)
     return moved, choice
@@ -87,10 +87,4 @@ def find_responses(problem: Problem, archive: Archive, orders: Orders) -> tuple[
 def _put_required_first(problem: Problem, orders: Orders) -> Orders:
     """Return a copy of the orders in which required parents come first."""
     required = problem.rules.required
-    if not required.any():
-        return orders.copy()
-    read = np.empty_like(orders)
-    waiting = np.empty(problem.n_variables, dtype=np.int64)
-    for i, order in enumerate(orders):
-        read_order(order, required, waiting, read[i])
-    return read
+    return put_required_first(orders, required) if required.any() else orders.copy()

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from coevo.score import FamilyBatch, toggle_families
 from coevo.search.base import LEAST_GAIN, Problem
-from coevo.search.sparse_climb_kernels import ADD, DELETE, REVERSE, choose_moves
+from coevo.search.climb_kernels import ADD, DELETE, NEVER, REVERSE
+from coevo.search.sparse_climb_kernels import SparseGraph, choose_moves
 from coevo.work_time import OutOfTime, check_deadline
 
 __all__ = ["SparseClimb"]
 
 VARIABLES_PER_MOVE = 64  # one move a round for each so many variables, at least one
-NEVER = -np.inf  # the gain of a move that is not allowed
 TIE = 10 * LEAST_GAIN  # gains are rounded to this, so that round-off does not decide
 
 
@@ -44,6 +44,14 @@ class SparseClimb:
         self._is_parent = adjacency[candidates, child]
         self._may_change = rules.allowed[candidates, child] & ~rules.required[candidates, child]
         self._reverse_of = _find_reverse_places(candidates)
+        self._graph = SparseGraph(
+            candidates=candidates,
+            reverse_of=self._reverse_of,
+            is_parent=self._is_parent,
+            changed=np.zeros(n, dtype=np.bool_),
+            seen=np.zeros(n, dtype=np.int64),
+            waiting=np.empty(n, dtype=np.int64),
+        )
         self.evaluations = 0
         if gains is None or local is None:
             self.local = problem.local_scores(adjacency)
@@ -89,20 +97,9 @@ class SparseClimb:
         """Make the best moves of different children; return whether there was one."""
         n = len(self._candidates)
         before = self._is_parent.copy()
-        changed, seen = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
-        n_made = choose_moves(
-            self._candidates,
-            self._reverse_of,
-            self._rank_moves(),
-            max(1, n // VARIABLES_PER_MOVE),
-            self._is_parent,
-            changed,
-            seen,
-            np.empty(n + 1, dtype=np.int64),
-        )
-        if not n_made:
+        if not choose_moves(self._graph, self._rank_moves(), max(1, n // VARIABLES_PER_MOVE)):
             return False
-        children = np.flatnonzero(changed).tolist()
+        children = np.flatnonzero(self._graph.changed).tolist()
         toggled = before != self._is_parent
         for child in children:  # one toggle each
             self.local[child] += self.gains[child, toggled[child]].sum()

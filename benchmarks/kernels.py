@@ -1,8 +1,8 @@
-"""Measure the cost of the three ways to count: the constants of `coevo.score.count_kernels`.
+"""Measure the cost of the three ways to count: the constants of engine/count.c.
 
 The benchmark disables the other two ways, uses data that suit the third, and measures it with few
 and with many rows. The difference is the cost of a row, or of a word of a bit set. Run it after a
-change to a kernel, and compare the result with the constants ROW, WORD, NODE and ALL_ROW.
+change to a kernel, and compare the result with the constants ROW, WORD and NODE.
 
     python benchmarks/kernels.py
 """
@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coevo import Dataset, FamilyScorer
 from coevo.data import Variable
@@ -40,35 +39,33 @@ def change_settings(**settings: int) -> Iterator[None]:
             setattr(counting, name, value)
 
 
-def draw_dataset(rows: int, arity: int, other: float, weighted: bool = False) -> Dataset:
+def draw_dataset(rows: int, arity: int, other: float) -> Dataset:
     """Return independent columns; a share `other` of the values is not in the first state."""
     rng = np.random.default_rng(0)
     p = [1 - other] + [other / (arity - 1)] * (arity - 1)
     columns = [rng.choice(arity, rows, p=p) for _ in range(N_VARIABLES)]
     states = tuple(str(state) for state in range(arity))
-    weights: NDArray[np.int64] | None = np.ones(rows, dtype=np.int64) if weighted else None
     variables = [Variable(f"v{i:02d}", states) for i in range(N_VARIABLES)]
-    return Dataset(variables, columns, weights)
+    return Dataset(variables, columns)
 
 
 def measure_nanoseconds(dataset: Dataset) -> float:
     """Return the time for each family if its shared tables are stored already."""
     families = draw_families(N_VARIABLES, 2 * N_FAMILIES, N_PARENTS, 1)
     full = [family for family in families if len(family[1]) == N_PARENTS][:500]
-    known = [(child, parents[:2]) for child, parents in full]
 
     def make() -> Any:
-        scorer = FamilyScorer(dataset, "bic")
-        scorer.local_scores(FamilyBatch.from_pairs(known))
-        return partial(scorer.local_scores, FamilyBatch.from_pairs(full))
+        scorer, batch = FamilyScorer(dataset, "bic"), FamilyBatch.from_pairs(full)
+        scorer.score_once(batch)
+        return partial(scorer.score_once, batch)
 
     return measure_least_seconds({"one": make}, 15)["one"] / len(full) * 1e9
 
 
-def measure_slope(arity: int, other: float, weighted: bool = False) -> tuple[float, float]:
+def measure_slope(arity: int, other: float) -> tuple[float, float]:
     """Return the nanoseconds for each family: for each additional row, and the fixed part."""
-    few = measure_nanoseconds(draw_dataset(FEW, arity, other, weighted))
-    many = measure_nanoseconds(draw_dataset(MANY, arity, other, weighted))
+    few = measure_nanoseconds(draw_dataset(FEW, arity, other))
+    many = measure_nanoseconds(draw_dataset(MANY, arity, other))
     per_row = (many - few) / (MANY - FEW)
     return per_row, few - per_row * FEW
 
@@ -80,7 +77,8 @@ def main() -> None:
         by_rows, _ = measure_slope(3, other)
     with change_settings(MIN_COMPACT_BYTES=0, COMPACT_SHARE=0):
         by_bits, fixed = measure_slope(2, 0.5)
-    all_rows, _ = measure_slope(3, other, weighted=True)
+    with change_settings(MIN_COMPACT_BYTES=0, COMPACT_SHARE=0, MAX_BIT_SET_ARITY=0):
+        all_rows, _ = measure_slope(3, other)
     nodes = sum(2**axis for axis in range(3, 3 + LEVELS))
     print_json(
         {

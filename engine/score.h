@@ -61,8 +61,7 @@ INLINE double log_rising_of_large(double a, double count) {
 /* Return log C(arity, count); two_states[n] is C(2, n).
  *
  * Above the length of the table, use the first three terms of its series. */
-ENGINE_API double
-compute_regret(const double *two_states, int64_t n_two_states, int64_t count, int64_t arity);
+double compute_regret(const double *two_states, int64_t n_two_states, int64_t count, int64_t arity);
 
 /* Return log C(q r, N) - log C(q, N), with r the arity. */
 double compute_quotient_penalty(const ScoreSpec *spec, double q, double arity);

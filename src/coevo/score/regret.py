@@ -11,7 +11,7 @@ subtract it; it takes the place of the penalty of BIC, and has no parameter to c
 
 C(1, n) is 1. C(2, n) is the sum of n + 1 terms. For n >= 128 its asymptotic series (that of
 Ramanujan's Q function) has a relative error below 1e-12. More states follow from the recurrence
-C(K + 2, n) = C(K + 1, n) + (n / K) C(K, n). `score_kernels` applies it to the ratios of
+C(K + 2, n) = C(K + 1, n) + (n / K) C(K, n). engine/score.c applies it to the ratios of
 neighbours, which never overflow.
 
 References

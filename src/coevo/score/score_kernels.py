@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.engine import FLOAT, INT, Structure, kernel, number, read_array
+from coevo.engine import Structure, number, read_array
 
 __all__ = [
     "ALL_ONES",
@@ -17,7 +17,6 @@ __all__ = [
     "RISING_ROWS",
     "RISING_WIDTH",
     "ScoreSpec",
-    "compute_regret",
 ]
 
 # The kinds from LIKELIHOOD on have the terms n log n.
@@ -36,12 +35,3 @@ class ScoreSpec(Structure):
     # log n! (K2) or n log n (likelihoods), for n below its length
     regret: NDArray[np.float64] = read_array(np.float64)
     # C(2, n) (FACTORISED) or log C(K, n_rows) (QUOTIENT)
-
-
-@kernel(read_array(np.float64), INT, INT, returns=FLOAT)
-def compute_regret(two_states: NDArray[np.float64], count: int, arity: int) -> float:
-    """Return log C(arity, count); ``two_states[n]`` is C(2, n).
-
-    Above the length of the table, use the first three terms of its series.
-    """
-    raise NotImplementedError

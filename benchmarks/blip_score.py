@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from blip_kernels import score_smoothed_tables
 from coevo import FamilyScorer, load_network, sample
 from coevo.score import BIC, FamilyBatch, Score
-from coevo.score.independence import TripleBatch
+from coevo.score.count_kernels import ARITY, RANK
+from coevo.score.independence import CountedTriples, TripleBatch
 from harness import draw_families
 
 __all__ = ["BlipBIC", "BlipScorer", "check_scores", "make_scorer"]
@@ -49,21 +49,41 @@ class BlipScorer(FamilyScorer):
         super().__init__(table, BlipBIC())
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
-        parts = [np.empty(0)]
-        for counted in self._count_triples(TripleBatch(families.members, families.start)):
-            batch = counted.triples
-            scores = np.empty(len(batch))
-            score_smoothed_tables(
-                counted.facts,
-                batch.members,
-                batch.start,
-                counted.begin,
-                counted.cells,
-                self.dataset.n_rows,
-                scores,
-            )
-            parts.append(scores)
-        return np.concatenate(parts)
+        triples, n_rows = TripleBatch(families.members, families.start), self.dataset.n_rows
+        parts = [_score_tables(counted, n_rows) for counted in self._count_triples(triples)]
+        return np.concatenate([np.empty(0), *parts])
+
+
+def _score_tables(counted: CountedTriples, n_rows: int) -> NDArray[np.float64]:
+    """Return the smoothed BIC of each family; -inf without a table."""
+    batch, arity = counted.triples, counted.facts[:, ARITY]
+    child, n_cells = batch.members[batch.start[:-1]], np.diff(counted.sums.begin)
+    n_families, r = len(batch), arity[child]
+    q, has_parents = n_cells // r, np.diff(batch.start) > 1
+
+    # The axes of a table are sorted by rank. The stride of the child is that of the axes behind it.
+    rank = counted.facts[:, RANK]
+    is_behind = rank[batch.members] > np.repeat(rank[child], np.diff(batch.start))
+    states = np.where(is_behind, arity[batch.members], 1)
+    stride = np.multiply.reduceat(states, batch.start[:-1])
+
+    # The family of each cell with a count, and its row among those of all tables.
+    cells = counted.sums.cells[counted.sums.begin[0] : counted.sums.begin[-1]]
+    filled = np.flatnonzero(cells)
+    counts = cells[filled].astype(np.float64)
+    family = np.repeat(np.arange(n_families), n_cells)[filled]
+    place = filled - (np.cumsum(n_cells) - n_cells)[family]
+    block, within = place // (stride * r)[family], place % stride[family]
+    row = (np.cumsum(q) - q)[family] + block * stride[family] + within
+
+    of_cell, of_row = 1.0 / np.maximum(n_cells, 1), np.where(has_parents, 1.0 / r, 1.0)
+    gains = np.bincount(family, counts * np.log(counts + of_cell[family]), n_families)
+    rows = np.bincount(row, counts, q.sum())
+    filled = np.flatnonzero(rows)
+    family, rows = np.repeat(np.arange(n_families), q)[filled], rows[filled]
+    losses = np.bincount(family, rows * np.log(rows + of_row[family]), n_families)
+    penalty = math.log(n_rows) * np.where(has_parents, 0.5, 1.0) * q * (r - 1)
+    return np.where(n_cells > 0, gains - losses - penalty, -np.inf)
 
 
 def compute_directly(

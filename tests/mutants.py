@@ -45,12 +45,12 @@ OPERATORS = (
 )
 # The modules, each with its tests, the quickest first.
 MODULES = {
-    "graph/dag.py": ("graph/test_dag.py", "graph/test_compare.py"),
+    "graph/dag.py": ("graph/test_dag.py", "graph/test_comparison.py"),
     "graph/cpdag.py": ("graph/test_cpdag.py",),
     "graph/pdag.py": ("graph/test_pdag.py",),
     "graph/constraints.py": ("graph/test_constraints.py",),
-    "graph/compare.py": ("graph/test_compare.py",),
-    "graph/intervention.py": ("graph/test_intervention.py", "graph/test_compare.py"),
+    "graph/comparison.py": ("graph/test_comparison.py",),
+    "graph/intervention.py": ("graph/test_intervention.py", "graph/test_comparison.py"),
     "score/scores.py": (
         *("score/test_scores.py", "score/test_equivalence.py", "score/test_scorer.py"),
     ),

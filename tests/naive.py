@@ -193,6 +193,20 @@ def available_score(name, rows, missing, arities, child, parents, ess=1.0):
     return min(found)
 
 
+def weigh_states(rows, arities, arcs, row, v):
+    """Return the probability of each state of one value, given all other values of the table.
+
+    It is proportional to the probability of the table: the exponential of its BDeu score (ess 1).
+    """
+    scores = []
+    for state in range(arities[v]):
+        changed = [list(other) for other in rows]
+        changed[row][v] = state
+        scores.append(structure_score("bdeu", changed, arities, arcs))
+    weights = [math.exp(score - max(scores)) for score in scores]
+    return [weight / sum(weights) for weight in weights]
+
+
 def topological_orders(nodes, arcs):
     """Return every order of the nodes in which parents come before their children."""
     return [
@@ -764,6 +778,151 @@ def moved(order, variable, place):
     """Return an order after one variable is removed and inserted at a place."""
     rest = [other for other in order if other != variable]
     return [*rest[:place], variable, *rest[place:]]
+
+
+def respond(order, families):
+    """Return, for each child, the first of its (parents, score) that the order allows."""
+    found = {}
+    for place, child in enumerate(order):
+        before = set(order[:place])
+        found[child] = next(family for family in families[child] if family[0] <= before)
+    return found
+
+
+def score_order(order, families):
+    """Return the score of the best response, added up by child."""
+    response, total = respond(order, families), 0.0
+    for child in range(len(order)):
+        total += response[child][1]
+    return total
+
+
+def climb_from_queue(order, families, queue, least_gain):
+    """Return the order after the best moves of the variables in the queue.
+
+    After a move the queue gets all whose response has changed, and their old and new parents.
+    """
+    queue = list(queue)
+    while queue:
+        v = queue.pop(0)
+        home, before = order.index(v), respond(order, families)
+        target, best = None, least_gain
+        for place in [*range(home + 1, len(order)), *range(home - 1, -1, -1)]:
+            after = respond(moved(order, v, place), families)
+            gain = sum(after[w][1] - before[w][1] for w in range(len(order)))
+            if gain > best + 1e-12:  # the same gain may be added up in another sequence
+                target, best = place, gain
+        if target is None:
+            continue
+        order = moved(order, v, target)
+        after = respond(order, families)
+        changed = [w for w in range(len(order)) if after[w] != before[w] and w != v]
+        for w in [*changed, v]:
+            for parents, _ in (before[w], after[w]):
+                queue += [u for u in [w, *sorted(parents)] if u not in queue]
+    return order
+
+
+def climb_order(order, families, visits, least_gain):
+    """Return the order after rounds over all variables, until no move gains."""
+    while True:
+        after = climb_from_queue(order, families, visits, least_gain)
+        if after == order:
+            return order
+        order = after
+
+
+def draw_order(parents, lots):
+    """Return the topological order that takes the smallest lot of those that are ready."""
+    placed = []
+    for _ in lots:
+        ready = [v for v in parents if v not in placed and parents[v] <= set(placed)]
+        placed.append(min(ready, key=lots.__getitem__))
+    return placed
+
+
+def move_block(order, draws):
+    """Return an order of which a block of neighbours is in another place, maybe reversed."""
+    n = len(order)
+    length = 1 + int(draws[0] * max(1, n // 3))
+    begin, target = int(draws[1] * (n - length + 1)), int(draws[2] * (n - length + 1))
+    block, others = order[begin : begin + length], order[:begin] + order[begin + length :]
+    return others[:target] + (block[::-1] if draws[3] < 0.5 else block) + others[target:]
+
+
+def perturb_globally(order, families, visits, draws, least_gain):
+    """Return the best order of a climb and of climbs from perturbations of it."""
+    n = len(order)
+    order = climb_order(order, families, visits, least_gain)
+    highest = score_order(order, families)
+    for row in draws:
+        response = respond(order, families)
+        drawn = draw_order({v: response[v][0] for v in range(n)}, row[:n])
+        other = climb_order(move_block(drawn, row[n:]), families, visits, least_gain)
+        if score_order(other, families) >= highest:
+            order, highest = other, score_order(other, families)
+    return order
+
+
+def choose_group(parents, draws, largest):
+    """Return variables that arcs connect: each is a neighbour of one before it."""
+    group = [int(draws[1] * len(parents))]
+    for i in range(1, 2 + int(draws[0] * (largest - 1))):
+        base = int(draws[1 + i] * len(group))
+        v, draw = group[base], draws[1 + i] * len(group) - base
+        near = sorted(parents[v]) + [w for w in range(len(parents)) if v in parents[w]]
+        if near and near[int(draw * len(near))] not in group:
+            group.append(near[int(draw * len(near))])
+    return group
+
+
+def exchange_places(order, group, draws):
+    """Return an order in which the variables of a group have exchanged their places.
+
+    The second answer is the group in its new sequence.
+    """
+    slots, group, after = [order.index(v) for v in group], list(group), list(order)
+    for i in range(len(group) - 1, 0, -1):
+        j = int(draws[i] * (i + 1))
+        group[i], group[j] = group[j], group[i]
+    for slot, v in zip(slots, group, strict=True):
+        after[slot] = v
+    return after, group
+
+
+def queue_changed(order, after, families, group):
+    """Return the group, and after each of its variables those whose response it has changed."""
+    old, new = respond(order, families), respond(after, families)
+    waiting = {w for w in range(len(order)) if old[w] != new[w]}
+    queue = []
+    for v in group:
+        low, high = sorted((order.index(v), after.index(v)))
+        waiting.discard(v)
+        passed = [
+            w
+            for w in sorted(waiting)
+            if low < after.index(w) < high and any(v in parents for parents, _ in families[w])
+        ]
+        waiting -= set(passed)
+        queue += [w for w in [v, *passed] if w not in queue]
+    return queue
+
+
+def perturb_locally(order, families, draws, largest, least_gain):
+    """Return the order after exchanges of a few places that do not lower the score."""
+    highest = score_order(order, families)
+    for row in draws:
+        response = respond(order, families)
+        group = choose_group({v: response[v][0] for v in range(len(order))}, row, largest)
+        if len(group) < 2:
+            continue
+        after, group = exchange_places(order, group, row[1 + largest :])
+        queue = queue_changed(order, after, families, group)
+        after = climb_from_queue(after, families, queue, least_gain)
+        score = score_order(after, families)
+        if score >= highest - least_gain:
+            order, highest = after, max(highest, score)
+    return order
 
 
 def single_moves(n, arcs, fulfils):
@@ -1413,3 +1572,70 @@ def best_network(n, local):
         if nodes:
             best[nodes] = max(best[nodes - {v}] + best_parents[v, nodes - {v}] for v in nodes)
     return best[frozenset(range(n))]
+
+
+def sum_cells(rows, weights, family, value):
+    """Return the sum of ``value(n)`` over the cells of a family that n rows are in."""
+    counts = Counter()
+    for row, times in zip(rows, weights, strict=True):
+        counts[tuple(row[member] for member in family)] += times
+    return sum(value(n) for n in counts.values())
+
+
+def cluster_value(families, k, cluster):
+    """Return the sum of the shares of families with the child inside, and fewer than k parents."""
+    return sum(
+        share
+        for child, parents, share in families
+        if child in cluster and len(cluster & set(parents)) < k
+    )
+
+
+def grow_cluster(n, families, k, start, patience=6):
+    """Return a cluster with more than k of n variables and a low value, grown and then shrunk."""
+    members, best, cluster = [], math.inf, set(range(n))
+    while len(members) < n and len(members) <= len(cluster) + patience:
+        others = [v for v in range(n) if v not in members]
+        following = min(others, key=lambda v: cluster_value(families, k, {*members, v}))
+        members.append(start[len(members)] if len(members) < 2 else following)
+        value = cluster_value(families, k, set(members))
+        if len(members) > k and value < best:
+            best, cluster = value, set(members)
+    before = None
+    while cluster != before:
+        before = set(cluster)
+        for v in sorted(before):
+            value = cluster_value(families, k, cluster - {v})
+            if len(cluster) > k + 1 and value < best:
+                best, cluster = value, cluster - {v}
+    return cluster, best
+
+
+def network_masks(n):
+    """Return the parents of each variable, as bits, for every DAG."""
+    return [[sum(1 << u for u in parents_in(arcs, v)) for v in range(n)] for arcs in all_dags(n)]
+
+
+def total_points(points, masks):
+    return sum(row[mask] for row, mask in zip(points, masks, strict=True))
+
+
+def lift_points(points, right, places):
+    """Return points that are lowered at (variable, parents), while each DAG keeps `right` points.
+
+    They do not become negative.
+    """
+    lowered = [list(row) for row in points]
+    for v, parents in places:
+        lowered[v][parents] = 0
+        networks = [masks for masks in network_masks(len(points)) if masks[v] == parents]
+        missing = right - min(total_points(lowered, masks) for masks in networks)
+        lowered[v][parents] = max(0, missing)
+    return lowered
+
+
+def render_rows(codes, rows, columns, texts):
+    """Return the bytes of rows; ``texts[c][k]`` is that of code k of variable ``columns[c]``."""
+    return b"".join(
+        texts[c][codes[variable][row]] for row in rows for c, variable in enumerate(columns)
+    )

@@ -31,6 +31,7 @@ LAYERS = [
             "errors",
             "interrupts",
             "json_text",
+            "lazy_names",
         ),
         *("memory", "names", "output_files", "signatures", "species_record"),
         *("threads", "work_time"),

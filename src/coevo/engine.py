@@ -57,6 +57,8 @@ C_NAMES = {
     "float64": "double",
 }
 
+NO_BYTES = ctypes.c_char * 0  # the type of whatever is at the address of an array
+
 KERNELS: list[Kernel] = []  # all that are declared in the modules imported so far
 
 
@@ -90,6 +92,8 @@ class ArrayType:
 
     def list_c_values(self, value: Any) -> tuple[int, ...]:
         """Return the address and the lengths of an accepted array."""
+        if value.flags.writeable:  # five times as fast as the attribute `ctypes` of NumPy
+            return (ctypes.addressof(NO_BYTES.from_buffer(value)), *value.shape)
         return (value.ctypes.data, *value.shape)
 
 
@@ -217,10 +221,13 @@ class Kernel:
         if len(values) != len(self.types):
             raise TypeError(f"{self.__name__} takes {len(self.types)} arguments.")
         passed: list[Any] = []
-        for type_, value in zip(self.types, values, strict=True):
-            if type(value) is type_:
+        for type_, value in zip(self.types, values):  # noqa: B905 - faster, and just checked
+            kind = type(value)
+            if kind is type_:
                 passed.append(value.address)
-            elif isinstance(type_, ArrayType | NumberType) and type_.accepts(value):
+            elif kind is int and type_ is INT:
+                passed.append(value)
+            elif isinstance(type_, (ArrayType, NumberType)) and type_.accepts(value):
                 passed += type_.list_c_values(value)
             else:
                 self._refuse(values)

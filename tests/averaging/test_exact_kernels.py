@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.averaging.exact_dag_kernels import share_layerings, sum_layerings
+from coevo.averaging.exact_dag_kernels import (
+    LayerDraws,
+    LayerSums,
+    draw_layers,
+    make_scratch,
+    share_layerings,
+    sum_layerings,
+)
 from coevo.averaging.exact_dags import _make_layer_tables
-from coevo.averaging.exact_draw_kernels import draw_layers
 from coevo.averaging.exact_kernels import (
     add_member_weights,
     draw_families,
@@ -127,7 +133,7 @@ def test_draws_of_families(seed, spread):
         [[[number_set(i), -1 if o is None else number_set(o)]] * N for i, o, _, _ in cases]
     )
     adjacency = np.ones((len(cases), N, N), dtype=np.bool_)
-    draw_families(*sort_families(tables), bounds & ~_own_bits(bounds), lots, adjacency)
+    draw_families(sort_families(tables), bounds & ~_own_bits(bounds), lots, adjacency)
     for (inside, _, touching, _), matrix, row in zip(cases, adjacency, lots, strict=True):
         for child in range(N):
             possible = [
@@ -148,36 +154,37 @@ def _own_bits(bounds):
 
 def sum_all_layerings(tables):
     layer_tables = _make_layer_tables(tables)
-    states, scales = np.full(3**N, -np.inf), np.empty(1 << N)
-    assert np.isnan(sum_layerings(layer_tables, 5, 1 << N, states, scales))
-    log_total = sum_layerings(layer_tables, 0, 5, states, scales)
-    return layer_tables, states, scales, log_total
+    sums, scratch = LayerSums(np.full(3**N, -np.inf), np.empty(1 << N)), make_scratch(N)
+    assert np.isnan(sum_layerings(layer_tables, sums, scratch, 5, 1 << N))
+    log_total = sum_layerings(layer_tables, sums, scratch, 0, 5)
+    return layer_tables, sums, scratch, log_total
 
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_sums_over_layerings(seed, spread):
     """A state may be dropped only if it is negligible; see `exact_dags`."""
     tables, families = random_tables(seed, spread)
-    _, states, _, log_total = sum_all_layerings(tables)
+    _, sums, _, log_total = sum_all_layerings(tables)
     assert log_total == expect(naive.log_sum(naive.weigh_dags(N, families, "uniform").values()))
     possible = naive.share_states(N, families)
     for (placed, last), share in possible.items():
         number = sum(3**v for v in placed) + sum(3**v for v in last)
         if share > 1e-40:
-            assert states[number] == expect(naive.sum_layers_after(N, families, placed, last))
+            assert sums.states[number] == expect(naive.sum_layers_after(N, families, placed, last))
     assert spread > 1 or min(possible.values()) > 1e-40
 
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_shares_of_pieces(seed, spread):
     tables, families = random_tables(seed, spread)
-    layer_tables, states, scales, _ = sum_all_layerings(tables)
-    found = np.zeros((N, N - 1, 1 << (N - 2)))
+    layer_tables, sums, scratch, _ = sum_all_layerings(tables)
+    found = np.zeros((N * (N - 1), 1 << (N - 2)))
     for begin, end in [(0, 7), (7, 20)]:
-        share_layerings(layer_tables, begin, end, states, scales, found)
+        share_layerings(layer_tables, sums, scratch, begin, end, found)
     expected = np.zeros_like(found)
     for (child, t, others), share in naive.share_pieces(N, families).items():
-        expected[child, t - (t > child), number_set(others, child, t)] = share
+        pair = child * (N - 1) + t - (t > child)
+        expected[pair, number_set(others, child, t)] = share
     assert found == pytest.approx(expected, abs=1e-12)
     assert found.sum() > 0.1
 
@@ -186,7 +193,7 @@ def test_shares_of_pieces(seed, spread):
 def test_draws_of_layers(seed, spread):
     """Draw the second layer after each likely first one, and compare with a sum by hand."""
     tables, families = random_tables(seed, spread)
-    layer_tables, states, _, _ = sum_all_layerings(tables)
+    layer_tables, sums, scratch, _ = sum_all_layerings(tables)
     rng = np.random.default_rng(seed)
     possible = naive.share_states(N, families)
     firsts = [
@@ -196,7 +203,8 @@ def test_draws_of_layers(seed, spread):
     ]
     reached = np.array([[number_set(first), 0] for first in firsts for _ in range(5)])
     lots, log_totals = rng.random(len(reached)), np.full((len(reached), N), np.nan)
-    draw_layers(layer_tables, states, rng.permutation(len(reached)), reached, lots, log_totals)
+    draws = LayerDraws(reached, lots, log_totals)
+    draw_layers(layer_tables, sums, scratch, rng.permutation(len(reached)), draws)
     for i, (after, before) in enumerate(reached.tolist()):
         first = firsts[i // 5]
         assert before == number_set(first)

@@ -101,7 +101,7 @@ def test_a_file_is_complete_or_not_written(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(csv_writer_module, "render", fail)
+        patch.setattr(csv_writer_module, "render_uint8", fail)
         with pytest.raises(KeyboardInterrupt):
             write_data(NASTY, path)
     assert path.read_text() == "before"

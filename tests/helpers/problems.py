@@ -181,11 +181,10 @@ class SlowScorer(FamilyScorer):
         super().__init__(*arguments, **options)
         self.clock, self.n_parts = clock, 0
 
-    def _evaluate(self, batch, first, last, *rest):
-        if last > first:
-            self.clock.now += 1
-            self.n_parts += 1
-        super()._evaluate(batch, first, last, *rest)
+    def _evaluate(self, batch, size, first, last, *rest):
+        self.clock.now += 1
+        self.n_parts += 1
+        super()._evaluate(batch, size, first, last, *rest)
 
 
 def make_problem(dataset, score="k2", constraints=None):

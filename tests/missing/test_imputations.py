@@ -68,6 +68,30 @@ def test_counts_follow_the_imputed_values(case, seed):
         assert tables.counts[begin : begin + len(expected)].tolist() == expected
 
 
+@pytest.mark.parametrize("case", range(3))
+def test_each_value_is_drawn_given_all_other_values(case, seed):
+    table = make_incomplete(random_table([seed, case, 7], n_variables=4, n_rows=12), seed, 0.4)
+    structure = random_structure([seed, case], 4)
+    arities, arcs = table.dataset.arities.tolist(), np.argwhere(structure).tolist()
+    missing_values = MissingValues.from_table(table)
+    uniforms = np.random.default_rng(seed).random(len(missing_values))
+    codes = table.dataset.codes.astype(np.uint16)
+    tables = make_family_tables(structure, table.dataset.arities)
+    add_rows(tables, codes)
+    totals = np.ones((len(missing_values), max(arities)))
+    draw_values(tables, codes, missing_values.variables, missing_values.rows, uniforms, totals)
+    rows = table.dataset.codes.T.tolist()
+    for i, row in enumerate(missing_values.rows.tolist()):
+        v = int(missing_values.variables[i])
+        shares = naive.weigh_states(rows, arities, arcs, row, v)
+        assert totals[i].tolist() == pytest.approx(
+            [1 + share for share in shares] + [1] * (max(arities) - arities[v])
+        )
+        below = np.cumsum(shares)[:-1] <= uniforms[i]
+        rows[row][v] = int(below.sum())
+    assert codes.T.tolist() == rows
+
+
 def exact_probabilities(table, structure):
     """Return the posterior probabilities of each missing value, summed over all imputations.
 

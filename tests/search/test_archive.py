@@ -1,6 +1,9 @@
 """The archive keeps the families that an order may need; local search improves orders."""
 
 import itertools
+import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,13 +12,14 @@ import naive
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import Problem
-from coevo.search.allowed_kernels import make_scratch
+from coevo.search.allowed_kernels import WORD_BITS, make_scratch
 from coevo.search.archive import Archive, flatten_sets, hash_parent_sets
 from coevo.search.family_index_kernels import Families, index_families
 from coevo.search.order_kernels import flag_nearby_responses
 from coevo.search.parent_extension import add_extensions, extend_parent_sets
 from coevo.search.perturbation_kernels import (
     GLOBAL_DRAWS,
+    LARGEST_GROUP,
     LOCAL_DRAWS,
     climb_orders,
     draw_order,
@@ -32,11 +36,15 @@ def climb(orders, visits, families, choice, least_gain=1e-9, perturbations=None,
     index = index_families(families)
     scratch = make_scratch(families)
     climb_orders(orders, visits, draws, local, families, index, scratch, least_gain, choice)
-    assert not scratch.marks.any()
-    assert (scratch.pair_of == -1).all()
-    assert not scratch.is_queued.any()
+    assert_clean(scratch)
     if not draws.size or local.size:  # else the last order that was tried may have been dropped
         assert_tracked(orders[-1], families, scratch)
+
+
+def assert_clean(scratch):
+    assert not scratch.marks.any()
+    assert not scratch.other_marks.any()
+    assert not scratch.is_queued.any()
 
 
 def assert_tracked(order, families, scratch):
@@ -48,8 +56,11 @@ def assert_tracked(order, families, scratch):
     for family in range(n_families):
         parents = families.parents[families.start[family] : families.start[family + 1]]
         missing = int((place[parents] > place[child[family]]).sum())
-        bit = int(scratch.allowed[family // 64]) >> (family % 64) & 1
-        assert (scratch.missing[family], bit) == (missing, missing == 0)
+        word = family // WORD_BITS
+        words = [*scratch.missing[word], scratch.allowed[word], scratch.one_missing[word]]
+        *planes, is_allowed, is_near = [int(bits) >> (family % WORD_BITS) & 1 for bits in words]
+        assert sum(bit << k for k, bit in enumerate(planes)) == missing
+        assert (is_allowed, is_near) == (missing == 0, missing == 1)
 
 
 def respond(orders, families, choice):
@@ -178,24 +189,114 @@ def test_a_perturbed_order_ends_in_a_local_optimum_and_never_gets_worse(case, se
     assert np.array_equal(same, choice)
 
 
-def test_the_index_lists_all_families_with_a_parent(seed):
+@pytest.mark.parametrize("per_child", [12, 300])
+def test_the_index_lists_all_families_with_a_parent(per_child, seed):
+    """With many families the bits of a pair have several words."""
     rng = np.random.default_rng(seed)
-    archive = make_archive(random_families(rng, 7, per_child=12), 1, rng)
+    archive = make_archive(random_families(rng, 13, per_child), 1, rng)
     expected = {}
     for family, child in enumerate(archive.children.tolist()):
         for parent in archive.parents_of(family):
             expected.setdefault((child, parent), []).append(family)
     index, found, by_parent = archive.index, {}, {}
-    for child in range(7):
-        for pair in range(index.of_child[child], index.of_child[child + 1]):
-            families = index.family[index.begin[pair] : index.begin[pair + 1]].tolist()
-            found[child, int(index.parent[pair])] = families
-    for parent in range(7):
-        for i in range(index.of_parent[parent], index.of_parent[parent + 1]):
-            pair = index.pair[i]
-            families = index.family[index.begin[pair] : index.begin[pair + 1]].tolist()
-            by_parent[int(index.child[i]), parent] = families
+    for child in range(13):
+        pairs = range(index.of_child[child], index.of_child[child + 1])
+        assert index.best[pairs].tolist() == sorted(index.best[pairs].tolist())
+        for pair in pairs:
+            found[child, int(index.parent[pair])] = list_families_of(index, pair)
+            assert index.best[pair] == found[child, int(index.parent[pair])][0]
+    for parent in range(13):
+        for arc in range(index.of_parent[parent], index.of_parent[parent + 1]):
+            families = list_families_of(index, index.pair[arc])
+            by_parent[int(index.child[arc]), parent] = families
     assert found == by_parent == expected
+    for family, child in enumerate(archive.children.tolist()):
+        arcs = index.arc[archive.start[family] : archive.start[family + 1]]
+        assert (index.child[arcs] == child).all()
+        assert tuple(index.parent[index.pair[arcs]].tolist()) == archive.parents_of(family)
+
+
+def list_families_of(index, pair):
+    """Return the families of a pair from its bits."""
+    return [
+        int(index.word[i]) * WORD_BITS + bit
+        for i in range(index.begin[pair], index.begin[pair + 1])
+        for bit in range(WORD_BITS)
+        if int(index.bits[i]) >> bit & 1
+    ]
+
+
+def test_an_archive_without_parents_has_an_empty_index():
+    families = Families(np.arange(3), np.zeros(2), np.zeros(3, dtype=np.int64), np.empty(0, "i4"))
+    assert index_families(families).of_child.tolist() == [0, 0, 0]
+    orders, choice = np.array([[1, 0]]), np.empty((1, 2), dtype=np.int64)
+    climb(orders, orders.copy(), families, choice, local=np.full((1, 3, LOCAL_DRAWS), 0.5))
+    assert (orders.tolist(), choice.tolist()) == ([[1, 0]], [[0, 1]])
+    none = Families(*(np.zeros(1, "i8"), np.empty(0), np.zeros(1, "i8"), np.empty(0, "i4")))
+    assert index_families(none).of_child.tolist() == [0]
+    nothing = np.empty((2, 0), dtype=np.int64)
+    climb(nothing, nothing.copy(), none, nothing.copy(), perturbations=np.zeros((2, 1, 4)))
+
+
+def test_the_constants_are_those_of_the_engine():
+    folder = Path(__file__).parents[2] / "engine"
+    text = "".join((folder / f"{name}.h").read_text() for name in ("family_index", "perturbation"))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    found = {}
+    for name, value in re.findall(
+        r"(\w+) = ([\w +*]+)", "".join(re.findall(r"enum {[^}]*}", text))
+    ):
+        found[name] = eval(value, {}, found)
+    assert found == {
+        "WORD_BITS": WORD_BITS,
+        "GLOBAL_DRAWS": GLOBAL_DRAWS,
+        "LARGEST_GROUP": LARGEST_GROUP,
+        "LOCAL_DRAWS": LOCAL_DRAWS,
+    }
+
+
+@pytest.mark.parametrize("case", range(4))
+@pytest.mark.parametrize("kind", ["plain", "global", "local"])
+def test_climbs_make_the_same_moves_as_a_scan_over_all_places(kind, case, seed):
+    rng = np.random.default_rng([seed, case])
+    n, gain = 9, 1e-9
+    archive = make_archive(random_families(rng, n, per_child=[6, 80][case % 2]), 1, rng)
+    families = list_families(archive)
+    orders = np.array([rng.permutation(n) for _ in range(2)])
+    visits = np.array([rng.permutation(n) for _ in range(2)])
+    draws = rng.random((2, 3 if kind == "global" else 0, n + GLOBAL_DRAWS))
+    local = rng.random((2, 12 if kind == "local" else 0, LOCAL_DRAWS))
+    expected = []
+    for o, order in enumerate(orders.tolist()):
+        visit = visits[o].tolist()
+        order = naive.perturb_globally(order, families, visit, draws[o].tolist(), gain)
+        order = naive.perturb_locally(order, families, local[o].tolist(), LARGEST_GROUP, gain)
+        expected.append(order)
+    choice = np.empty((2, n), dtype=np.int64)
+    climb(orders, visits, archive.families, choice, gain, draws, local)
+    assert orders.tolist() == expected
+    for order, chosen in zip(expected, choice.tolist(), strict=True):
+        response = naive.respond(order, families)
+        assert [archive.parents_of(f) for f in chosen] == [
+            tuple(sorted(response[v][0])) for v in range(n)
+        ]
+
+
+def test_an_archive_lends_its_scratch_again_and_does_not_pickle_it(seed):
+    rng = np.random.default_rng(seed)
+    archive = make_archive(random_families(rng, 5, per_child=9), 1, rng)
+    with archive.lend_scratch() as one, archive.lend_scratch() as other:
+        assert one is not other
+    with archive.lend_scratch() as again:
+        assert again is one
+    with pytest.raises(RuntimeError), archive.lend_scratch():
+        raise RuntimeError
+    with archive.lend_scratch() as left:
+        assert left is other
+    assert archive.index is archive.index
+    copy = pickle.loads(pickle.dumps(archive))
+    assert vars(copy).keys() == {"begin", "score", "start", "parents", "extended"}
+    assert list_families(copy) == list_families(archive)
 
 
 @pytest.mark.parametrize("case", range(3))
@@ -245,13 +346,10 @@ def test_a_drawn_order_takes_the_smallest_lot_of_those_that_are_ready(case, seed
     order, choice = rng.permutation(n), np.empty((1, n), dtype=np.int64)
     respond(order[None], archive.families, choice)
     lots, drawn = rng.random(n), np.empty(n, dtype=np.int64)
-    draw_order(choice[0], archive.families, archive.index, lots, drawn)
-    parents = [set(archive.parents_of(int(family))) for family in choice[0]]
-    placed = []
-    for _ in range(n):
-        ready = [v for v in range(n) if v not in placed and parents[v] <= set(placed)]
-        placed.append(min(ready, key=lots.__getitem__))
-    assert drawn.tolist() == placed
+    with archive.lend_scratch() as scratch:
+        draw_order(choice[0], archive.families, archive.index, scratch, lots, drawn)
+    parents = {v: set(archive.parents_of(int(family))) for v, family in enumerate(choice[0])}
+    assert drawn.tolist() == naive.draw_order(parents, lots.tolist())
 
 
 @pytest.mark.parametrize("draws", list(itertools.product([0.0, 0.5, 0.999], repeat=4)))
@@ -276,6 +374,7 @@ def test_nearby_responses_are_those_after_any_one_move(case, seed):
     asked = np.zeros(archive.n_families, dtype=np.bool_)
     scratch = make_scratch(families)
     flag_nearby_responses(order, choice[0], families, index_families(families), scratch, asked)
+    assert_clean(scratch)
     expected = set()
     for variable in range(n):
         for place in range(n):

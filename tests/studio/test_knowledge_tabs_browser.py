@@ -68,6 +68,30 @@ def test_a_change_of_another_program_keeps_what_is_selected(open_tab, server):
     assert knowledge_of(server, name) == {"max_parents": 3, "forbidden": [["ill", "age"]]}
 
 
+SHOW = """state => {
+  Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_hidden_tabs_show_what_changed_when_they_are_shown_again(open_tab, server):
+    name = add_table(server, "hidden")
+    known, home = open_tab(f"/knowledge/{name}"), open_tab("/home")
+    expect(known.locator("#statements li")).to_have_count(0)
+    for tab in (known, home):
+        tab.evaluate(SHOW, "hidden")
+        tab.wait_for_function(
+            "() => document.getElementById('state').dataset.stream == 'connecting'"
+        )
+    added = add_table(server, "added")
+    store_elsewhere(server, name, {"forbidden": [["ill", "age"]]})
+    server.studio.notify("tables")  # a hidden tab hears nothing
+    for tab in (known, home):
+        tab.evaluate(SHOW, "visible")
+    expect(known.locator("#statements li")).to_have_count(1)
+    expect(home.get_by_role("link", name=added)).to_be_visible()
+
+
 def test_news_that_come_while_a_button_is_pressed_are_kept(open_tab, server):
     name = add_table(server, "pressed")
     store_elsewhere(server, name, {"tiers": [["age"], ["crp"]]})

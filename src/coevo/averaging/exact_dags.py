@@ -51,8 +51,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.averaging.exact_dag_kernels import share_layerings, sum_layerings
-from coevo.averaging.exact_draw_kernels import draw_layers
+from coevo.averaging.exact_dag_kernels import (
+    LayerDraws,
+    LayerSums,
+    LayerTables,
+    draw_layers,
+    make_scratch,
+    share_layerings,
+    sum_layerings,
+)
 from coevo.averaging.exact_kernels import (
     SortedFamilies,
     add_member_weights,
@@ -60,7 +67,6 @@ from coevo.averaging.exact_kernels import (
     sum_subsets,
     sum_supersets,
 )
-from coevo.averaging.exact_layer_kernels import LayerTables
 from coevo.averaging.exact_tables import (
     CompleteTables,
     make_impossible_error,
@@ -77,7 +83,7 @@ def _make_layer_tables(tables: CompleteTables) -> LayerTables:
     """Return the sums over parent sets that the kernels read."""
     n = tables.n_variables
     sums = sum_all_subsets(tables)
-    steps = np.zeros((n, n - 1, 1 << max(n - 2, 0), 2))
+    steps = np.zeros((n * (n - 1), 1 << max(n - 2, 0), 2))
     for child in range(n):
         for place in range(n - 1):
             larger = _select(sums[child], place, 1)
@@ -86,7 +92,7 @@ def _make_layer_tables(tables: CompleteTables) -> LayerTables:
             sum_subsets(within)
             for i, part in enumerate((within, _select(sums[child], place, 0))):
                 part[is_possible] -= larger[is_possible]
-                np.exp(part, out=steps[child, place, :, i])
+                np.exp(part, out=steps[child * (n - 1) + place, :, i])
     powers = np.zeros(1, dtype=np.int64)
     for variable in range(n):
         powers = np.concatenate([powers, powers + 3**variable])
@@ -98,19 +104,17 @@ def _select(row: NDArray[np.float64], place: int, bit: int) -> NDArray[np.float6
     return row.reshape(-1, 2, 1 << place)[:, bit].flatten()
 
 
-def _sum_states(
-    layer_tables: LayerTables,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return the log weight of what follows each state, the scales, and the log of the total."""
+def _sum_states(layer_tables: LayerTables) -> tuple[LayerSums, float]:
+    """Return the sums over all that follows, and the log of the total."""
     n = len(layer_tables.sums)
-    states, scales = np.full(3**n, -np.inf), np.empty(1 << n)
+    sums, scratch = LayerSums(np.full(3**n, -np.inf), np.empty(1 << n)), make_scratch(n)
     log_total = -np.inf
     for begin in reversed(range(0, 1 << n, SETS_PER_CALL)):
         end = min(begin + SETS_PER_CALL, 1 << n)
-        log_total = float(sum_layerings(layer_tables, begin, end, states, scales))
+        log_total = sum_layerings(layer_tables, sums, scratch, begin, end)
     if log_total == -np.inf:
         raise make_impossible_error()
-    return states, scales, log_total
+    return sums, log_total
 
 
 def _share_piece(
@@ -121,10 +125,11 @@ def _share_piece(
     place: int,
 ) -> NDArray[np.float64]:
     """Return the probability of each parent of a child in pieces of one variable."""
-    probability = found[child, place]
+    pair = child * (tables.n_variables - 1) + place
+    probability = found[pair]
     factors = np.full(len(probability), -np.inf)
     is_possible = probability > 0
-    within = np.log(layer_tables.steps[child, place, is_possible, 0])
+    within = np.log(layer_tables.steps[pair, is_possible, 0])
     within += _select(layer_tables.sums[child], place, 1)[is_possible]
     factors[is_possible] = np.log(probability[is_possible]) - within
     sum_supersets(factors)
@@ -139,7 +144,7 @@ class DagSampler:
     def __init__(self, tables: CompleteTables) -> None:
         self._complete = tables
         self._tables = _make_layer_tables(tables)
-        self._states, self._scales, log_total = _sum_states(self._tables)
+        self._sums, log_total = _sum_states(self._tables)
         self.log_evidence = tables.log_scale + log_total
 
     @cached_property
@@ -149,9 +154,10 @@ class DagSampler:
     def compute_arcs(self) -> NDArray[np.float64]:
         """Return the probability of each arc, ``[parent, child]``."""
         n, tables = self._complete.n_variables, self._tables
-        found, states = np.zeros(tables.steps.shape[:3]), self._states.copy()
+        found, scratch = np.zeros(tables.steps.shape[:2]), make_scratch(n)
+        sums = LayerSums(self._sums.states.copy(), self._sums.scales)
         for begin in range(0, 1 << n, SETS_PER_CALL):
-            share_layerings(tables, begin, begin + SETS_PER_CALL, states, self._scales, found)
+            share_layerings(tables, sums, scratch, begin, begin + SETS_PER_CALL, found)
         arcs = np.zeros((n, n))
         for child in range(n):
             totals = np.zeros(n - 1)
@@ -169,18 +175,19 @@ class DagSampler:
         lots[:, :, 0] = random[:, 1]
         log_totals = np.empty((number, n))
         reached = np.zeros((number, 2), dtype=np.int64)
-        variables = np.arange(n)
+        variables, scratch = np.arange(n), make_scratch(n)
         for step in range(n):
             before = reached.copy()
             waiting = np.flatnonzero(reached[:, 0] != (1 << n) - 1)
             sequence = waiting[np.lexsort(reached[waiting].T)]
             drawn = np.ascontiguousarray(random[:, 0, step])
-            draw_layers(self._tables, self._states, sequence, reached, drawn, log_totals)
+            draws = LayerDraws(reached, drawn, log_totals)
+            draw_layers(self._tables, self._sums, scratch, sequence, draws)
             is_new = ((reached[:, :1] & ~before[:, :1]) >> variables & 1) == 1
             earlier = np.where(before[:, :1] == 0, -1, before[:, 1:])
             limits = np.stack([before[:, :1], earlier], axis=2)
             bounds = np.where(is_new[:, :, None], limits, bounds)
         lots[:, :, 1] = log_totals
         adjacency = np.empty((number, n, n), dtype=np.bool_)
-        draw_families(*self._families, bounds, lots, adjacency)
+        draw_families(self._families, bounds, lots, adjacency)
         return adjacency

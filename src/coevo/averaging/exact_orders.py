@@ -98,5 +98,5 @@ class OrderSampler:
             lots[rows, child, 1] = self._sums[child, low | (earlier - low) >> 1]
             earlier = earlier | (1 << child)
         adjacency = np.empty((number, n, n), dtype=np.bool_)
-        draw_families(*self._families, bounds, lots, adjacency)
+        draw_families(self._families, bounds, lots, adjacency)
         return adjacency

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coevo.bootstrap.consensus import ArcStrength, find_interval
 from coevo.graph import CPDAG, DAG, Arc
-from coevo.picture import Link, Picture, draw_graph
-from coevo.picture.notebook import Table, render_block, render_graph_and_table
+
+if TYPE_CHECKING:
+    from coevo.picture import Picture
 
 __all__ = ["BootstrapResult"]
 
@@ -108,6 +109,8 @@ class BootstrapResult:
         Picture
             It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
         """
+        from coevo.picture import Link, draw_graph
+
         links = []
         for arc in self.consensus.arcs:
             strength, direction = self.strength_of(arc)
@@ -117,6 +120,8 @@ class BootstrapResult:
         return draw_graph(self.consensus.nodes, links)
 
     def _repr_html_(self) -> str:
+        from coevo.picture.notebook import Table, render_block, render_graph_and_table
+
         rows = [
             (
                 *(arc.parent, arc.child, f"{arc.strength:.2f}"),

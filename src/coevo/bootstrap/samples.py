@@ -15,7 +15,6 @@ import numpy as np
 
 from coevo.data import Dataset, Rows
 from coevo.graph import Arc
-from coevo.missing import PolicyInput, search_incomplete
 from coevo.randomness import random_stream
 from coevo.score import FamilyScorer, arc_gains
 from coevo.search import SearchResult, SearchSpec
@@ -92,6 +91,8 @@ def _search(
     if isinstance(rows, Dataset):
         scorer = spec.make_scorer(rows, n_jobs)
         return spec.run(scorer), scorer
+    from coevo.missing import PolicyInput, search_incomplete
+
     output = search_incomplete(str(missing), PolicyInput(rows, spec, n_jobs))
     return output.result, output.scorer
 

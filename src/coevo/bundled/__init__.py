@@ -17,8 +17,9 @@ from pathlib import Path
 from coevo.errors import FileError, FormatError, bad_choice, suggest_match
 from coevo.files import check_path
 from coevo.graph import DAG
-from coevo.io import Model, read_bif, read_model
+from coevo.io.bif_reader import read_bif
 from coevo.io.run_folder import FACTS, MODEL
+from coevo.io.structures import Model
 from coevo.names import match_name
 from coevo.network import BayesianNetwork
 
@@ -177,6 +178,8 @@ def open_model(
     if any((path / name).is_file() for name in (FACTS, MODEL)):
         return _open_run(path)
     if path.exists() or path.suffix or len(path.parts) > 1:
+        from coevo.io.formats import read_model  # and with it the reader of every format
+
         return read_model(path, format_name)
     known = match_name(str(source), list_networks())
     if known is not None:

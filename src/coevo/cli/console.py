@@ -45,10 +45,20 @@ def show_status(message: str) -> Iterator[ProgressCallback]:
     On a terminal the status is redrawn in place. Elsewhere a new status is printed every few
     seconds at most.
     """
-    from coevo.progress import show_on_console
+    from coevo.progress import PeriodicLines, show_on_console
 
+    if not _may_be_terminal(sys.stderr):  # rich takes longer to import than many answers need
+        with show_warnings():
+            yield PeriodicLines().show
+        return
     with open_console() as console, show_on_console(console, escape_controls(message)) as show:
         yield show
+
+
+def _may_be_terminal(stream: Any) -> bool:
+    """Return whether rich could call a stream a terminal."""
+    asked = os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE")
+    return bool(asked) or (stream is not None and stream.isatty())
 
 
 @contextlib.contextmanager

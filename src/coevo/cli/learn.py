@@ -185,12 +185,6 @@ def command(
     status = f"Reading {data} ..." if data else f"Sampling {n_rows:,} rows of {example} ..."
     with show_status(status) as show:
         from coevo.learning import check_settings, open_task
-        from coevo.learning.structure_posterior import (
-            describe_step,
-            extend_with_posterior,
-            was_posterior_interrupted,
-        )
-        from coevo.learning.structure_proof import extend_with_proof
 
         declared = read_declared_states(columns["states"])
         settings = check_settings(
@@ -226,11 +220,19 @@ def command(
                     result, on_interrupt=lambda: interrupts.append("quick")
                 )
             if posterior and not interrupts:
+                from coevo.learning.structure_posterior import (
+                    describe_step,
+                    extend_with_posterior,
+                    was_posterior_interrupted,
+                )
+
                 result = extend_with_posterior(task, result, resume, [describe_step(show)])
                 if was_posterior_interrupted(result):
                     interrupts.append("posterior")
             is_stopped = result.search.stop_reason == "interrupt" or bool(interrupts)
             if settings.prove is not None and not is_stopped:
+                from coevo.learning.structure_proof import extend_with_proof
+
                 result = extend_with_proof(task, result, settings.prove, resume, show)
         n_shown = _print_notices(task, n_shown)
     imputed_files, failure = _write_imputed(result, imputed, data, settings.opening)

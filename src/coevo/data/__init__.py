@@ -1,18 +1,40 @@
 """Read tables into a `Dataset` and write them; the only package that knows data frames."""
 
-from coevo.data.audit import Finding, audit
-from coevo.data.column_types import BIN_METHODS, ColumnInfo, read_types
-from coevo.data.cut_points import CutPoints
-from coevo.data.dataset import Codes, Dataset, combine_row_hashes, hash_rows
-from coevo.data.decisions import Decision, TableInfo, check_strict
-from coevo.data.incomplete import IncompleteDataset, Rows
-from coevo.data.option_hints import format_drop_hint, format_type_hint
-from coevo.data.read_options import ReadOptions
-from coevo.data.reader import as_dataset, as_rows, read_data, read_incomplete, read_table
-from coevo.data.state_order import sort_naturally
-from coevo.data.table import RowDigest, Table
-from coevo.data.variable import MAX_STATES, Variable
-from coevo.data.writer import check_writable, write_data
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.data.column_types import BIN_METHODS, ColumnInfo, read_types
+    from coevo.data.cut_points import CutPoints
+    from coevo.data.dataset import Codes, Dataset, combine_row_hashes, hash_rows
+    from coevo.data.decisions import Decision, TableInfo, check_strict
+    from coevo.data.incomplete import IncompleteDataset, Rows
+    from coevo.data.option_hints import format_drop_hint, format_type_hint
+    from coevo.data.read_options import ReadOptions
+    from coevo.data.reader import as_dataset, as_rows, read_data, read_incomplete, read_table
+    from coevo.data.state_order import sort_naturally
+    from coevo.data.table import RowDigest, Table
+    from coevo.data.table_audit import Finding, audit
+    from coevo.data.variable import MAX_STATES, Variable
+    from coevo.data.writer import check_writable, write_data
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        table_audit="Finding audit",
+        column_types="BIN_METHODS ColumnInfo read_types",
+        cut_points="CutPoints",
+        dataset="Codes Dataset combine_row_hashes hash_rows",
+        decisions="Decision TableInfo check_strict",
+        incomplete="IncompleteDataset Rows",
+        option_hints="format_drop_hint format_type_hint",
+        read_options="ReadOptions",
+        reader="as_dataset as_rows read_data read_incomplete read_table",
+        state_order="sort_naturally",
+        table="RowDigest Table",
+        variable="MAX_STATES Variable",
+        writer="check_writable write_data",
+    )
 
 __all__ = [
     "BIN_METHODS",

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coevo.data.audit import Finding
 from coevo.data.columns import IDENTIFIER_ABOVE, Column
 from coevo.data.dataset import Clusters
 from coevo.data.number_labels import parse_numbers
+from coevo.data.table_audit import Finding
 from coevo.data.variable import MAX_STATES
 from coevo.errors import DataError, format_count
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coevo.data.audit import Finding
 from coevo.data.columns import Column, check_no_missing, make_overflow_error, mask_codes
 from coevo.data.cut_points import CutPoints, format_number
 from coevo.data.decisions import Decision
@@ -26,6 +25,7 @@ from coevo.data.number_formats import (
 )
 from coevo.data.number_labels import NumberLabels, parse_number, parse_numbers
 from coevo.data.option_hints import format_label_hint, format_type_hint
+from coevo.data.table_audit import Finding
 from coevo.errors import format_count, format_list
 
 __all__ = ["read_numbers"]

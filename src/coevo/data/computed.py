@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.audit import Finding
 from coevo.data.drafts import Draft
 from coevo.data.option_hints import format_drop_hint
+from coevo.data.table_audit import Finding
 from coevo.errors import format_list
 
 __all__ = ["find_computed"]

@@ -1,14 +1,14 @@
 """Write a dataset, or blocks of rows, as a text table: the inverse of `coevo.data.csv_reader`.
 
 The writer turns each label into bytes once, with its quotes and the delimiter or line end that
-follows it. The kernel `render` then only copies bytes.
+follows it. The kernels then only copy bytes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.csv_block import ENCODING_ERRORS, CsvBlock
-from coevo.data.csv_kernels import render
+from coevo.data.csv_kernels import RowTexts, render_uint8, render_uint16
 from coevo.data.dataset import Codes, Dataset
 from coevo.files import replace_file
 
@@ -100,16 +100,20 @@ class _TextPool:
             encoded = [(field + end).encode(errors=errors) for field in column]
             widest += max(map(len, encoded))
             texts += encoded
-        self._first = first
-        self._starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        self._pool = np.frombuffer(b"".join(texts), dtype=np.uint8)
         self.chunk_rows = max(1, BUFFER_BYTES // widest)
-        self._out = np.empty(self.chunk_rows * widest, dtype=np.uint8)
+        self._texts = RowTexts(
+            first_text=first,
+            starts=np.cumsum([0, *map(len, texts)], dtype=np.int64),
+            pool=np.frombuffer(b"".join(texts), dtype=np.uint8),
+            out=np.empty(self.chunk_rows * widest, dtype=np.uint8),
+        )
 
     def render_rows(self, codes: Codes, rows: NDArray[np.int64]) -> memoryview:
         """Return the lines of at most `chunk_rows` rows; the next call overwrites them."""
-        n_bytes = render(codes, rows, self._first, self._starts, self._pool, self._out)
-        return self._out[:n_bytes].data
+        has_bytes = codes.dtype == np.uint8
+        render: Callable[..., int] = render_uint8 if has_bytes else render_uint16
+        n_bytes = render(codes, rows, self._texts)
+        return self._texts.out[:n_bytes].data
 
 
 def _iter_rows(n_rows: int, chunk_rows: int) -> Iterator[NDArray[np.int64]]:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.audit import Finding
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column
+from coevo.data.table_audit import Finding
 from coevo.errors import DataError, format_count
 
 __all__ = [

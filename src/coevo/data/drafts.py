@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.audit import Finding
 from coevo.data.column_types import ColumnInfo, ColumnType
 from coevo.data.columns import Column
 from coevo.data.decisions import Decision
 from coevo.data.infer_columns import are_states
 from coevo.data.number_labels import NumberLabels
 from coevo.data.read_options import ReadOptions
+from coevo.data.table_audit import Finding
 
 __all__ = ["Draft", "Notes", "Numbers", "use_numbers_as_labels"]
 

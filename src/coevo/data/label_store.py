@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import secrets
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.csv_kernels import MAX_LABELS, LabelTable, encode
+from coevo.data.csv_kernels import MAX_LABELS, MAX_POINT, LabelTable, encode, insert_labels
 
 __all__ = ["LabelStore"]
 
 INITIAL_LABELS = 16  # most columns have fewer states
 INITIAL_BYTES = 256
-MAX_POINT = 1 << 30
 
 
 class LabelStore:
@@ -36,7 +36,7 @@ class LabelStore:
 
     def __init__(self) -> None:
         self._table = LabelTable(
-            slots=np.zeros(4 * INITIAL_LABELS, dtype=np.int32),
+            slots=np.zeros(4 * INITIAL_LABELS, dtype=np.int32),  # few of them collide
             hashes=np.zeros(INITIAL_LABELS, dtype=np.int64),
             starts=np.zeros(INITIAL_LABELS + 1, dtype=np.int64),
             pool=np.zeros(INITIAL_BYTES, dtype=np.uint8),
@@ -49,8 +49,8 @@ class LabelStore:
     def encode(
         self,
         buffer: NDArray[np.uint8],
-        starts: NDArray[np.integer],
-        lengths: NDArray[np.integer],
+        starts: NDArray[np.int32],
+        lengths: NDArray[np.int32],
         codes: NDArray[np.uint16],
     ) -> int:
         """Overwrite `codes` with the codes of fields; return the number of encoded fields.
@@ -59,10 +59,10 @@ class LabelStore:
         """
         done = 0
         while True:
-            done = int(encode(buffer, starts, lengths, done, self._table, codes))
+            done = encode(buffer, starts, lengths, done, self._table, codes)
             if done == len(codes) or len(self) == MAX_LABELS:
                 return done
-            self._grow(abs(int(lengths[done])))
+            self._grow(int(lengths[done]))
 
     def list_labels(self) -> list[bytes]:
         """Return the labels in the order of their codes."""
@@ -73,25 +73,19 @@ class LabelStore:
     def _grow(self, n_bytes: int) -> None:
         """Double the space for labels if it is used up; add space for a label of `n_bytes`."""
         old, n = self._table, len(self)
-        if 2 * n >= len(old.slots) or n == len(old.hashes):
-            hashes = np.concatenate([old.hashes, np.zeros(len(old.hashes), dtype=np.int64)])
-            starts = np.concatenate([old.starts, np.zeros(len(old.hashes), dtype=np.int64)])
-            slots = _build_slots(hashes[:n].tolist(), 4 * len(hashes))
-            old = old._replace(hashes=hashes, starts=starts, slots=slots)
         used = int(old.starts[n])
-        if used + n_bytes > len(old.pool):
-            pool = np.zeros(2 * used + n_bytes, dtype=np.uint8)
-            pool[:used] = old.pool[:used]
-            old = old._replace(pool=pool)
-        self._table = old
+        pool = old.pool
+        if used + n_bytes > len(pool):
+            pool = _extend(pool, used + n_bytes)
+        if n < len(old.hashes):
+            self._table = LabelTable(old.slots, old.hashes, old.starts, pool, old.count)
+        else:
+            hashes, starts = _extend(old.hashes, n), _extend(old.starts, n)
+            slots = np.zeros(2 * len(old.slots), dtype=np.int32)
+            self._table = LabelTable(slots, hashes, starts, pool, old.count)
+            insert_labels(self._table)
 
 
-def _build_slots(hashes: list[int], n_slots: int) -> NDArray[np.int32]:
-    """Return a hash table with `n_slots` slots, a power of two, for labels with these hashes."""
-    slots = [0] * n_slots
-    for label, hash_ in enumerate(hashes):
-        slot = hash_ & (n_slots - 1)
-        while slots[slot]:
-            slot = (slot + 1) & (n_slots - 1)
-        slots[slot] = label + 1
-    return np.array(slots, dtype=np.int32)
+def _extend(values: NDArray[Any], n_more: int) -> NDArray[Any]:
+    """Return a copy with zeros at its end."""
+    return np.concatenate([values, np.zeros(n_more, dtype=values.dtype)])

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coevo.data.audit import Finding
 from coevo.data.columns import Column
 from coevo.data.number_labels import parse_number
 from coevo.data.option_hints import format_label_hint
+from coevo.data.table_audit import Finding
 from coevo.errors import format_count, format_list
 
 __all__ = ["find_missing_words", "find_odd_words", "is_missing_word", "looks_like_code"]

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coevo.data.audit import Finding
 from coevo.data.choices import split_choices
 from coevo.data.column_dates import read_dates
 from coevo.data.column_numbers import read_numbers
@@ -48,6 +47,7 @@ from coevo.data.number_labels import NumberLabels
 from coevo.data.option_hints import format_drop_hint
 from coevo.data.read_options import ReadOptions
 from coevo.data.spellings import merge_spellings
+from coevo.data.table_audit import Finding
 from coevo.errors import DataError, format_list
 
 __all__ = ["PreparedTable", "prepare_columns"]

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from coevo.data.audit import Finding
 from coevo.data.columns import Column, relabel_column
 from coevo.data.decisions import Decision
 from coevo.data.drafts import Draft, Notes
 from coevo.data.left_out import find_text_identifier
 from coevo.data.match_states import fold
 from coevo.data.option_hints import format_merge_hint, format_type_hint
+from coevo.data.table_audit import Finding
 from coevo.errors import format_count, format_list
 
 __all__ = ["find_synonyms", "merge_spellings"]

@@ -4,7 +4,18 @@
 - `BayesianNetworkClassifier`: the probability of a class
 """
 
-from coevo.estimators.classifier import BayesianNetworkClassifier
-from coevo.estimators.learner import BayesianNetworkLearner
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.estimators.classifier import BayesianNetworkClassifier
+    from coevo.estimators.learner import BayesianNetworkLearner
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        classifier="BayesianNetworkClassifier",
+        learner="BayesianNetworkLearner",
+    )
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkLearner"]

@@ -6,20 +6,38 @@ of decisions. `make_certificate` writes what is proved, and `check_certificate` 
 of its own.
 """
 
-from coevo.exact.certificate import (
-    CERTIFICATE,
-    Certificate,
-    read_certificate,
-    write_certificate,
-)
-from coevo.exact.check import Verdict, check_certificate
-from coevo.exact.families import Families, PartOfFamilies
-from coevo.exact.good_networks import GoodNetworks, check_equivalent, list_good_networks
-from coevo.exact.listing import check_family_memory, find_families
-from coevo.exact.relaxation import load_highs
-from coevo.exact.result import Proof
-from coevo.exact.rows import ProofRow
-from coevo.exact.run import ProofCheckpoint, ProofTask, make_certificate, run_proof
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.exact.certificate import (
+        CERTIFICATE,
+        Certificate,
+        read_certificate,
+        write_certificate,
+    )
+    from coevo.exact.check import Verdict, check_certificate
+    from coevo.exact.families import Families, PartOfFamilies
+    from coevo.exact.good_networks import GoodNetworks, check_equivalent, list_good_networks
+    from coevo.exact.listing import check_family_memory, find_families
+    from coevo.exact.relaxation import load_highs
+    from coevo.exact.result import Proof
+    from coevo.exact.rows import ProofRow
+    from coevo.exact.run import ProofCheckpoint, ProofTask, make_certificate, run_proof
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        certificate="CERTIFICATE Certificate read_certificate write_certificate",
+        check="Verdict check_certificate",
+        families="Families PartOfFamilies",
+        good_networks="GoodNetworks check_equivalent list_good_networks",
+        listing="check_family_memory find_families",
+        relaxation="load_highs",
+        result="Proof",
+        rows="ProofRow",
+        run="ProofCheckpoint ProofTask make_certificate run_proof",
+    )
 
 __all__ = [
     "CERTIFICATE",

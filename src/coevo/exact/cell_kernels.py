@@ -1,48 +1,41 @@
-"""The kernel that sums a value over the cells of a family's table that occur in the rows."""
+"""Sums over the cells of the table of a family that occur in the rows; see engine/cell.h."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
-from coevo.jit import array_of, kernel
+from coevo.engine import Structure, array, kernel, read_array
 
-__all__ = ["sum_cells"]
+__all__ = ["CellRows", "sum_cells"]
+
+
+class CellRows(Structure):
+    """The rows of a table."""
+
+    codes: NDArray[np.int32] = read_array(np.int32, 2)  # (variables, rows)
+    weights: NDArray[np.int64] = read_array(np.int64)  # (rows,), how often each row occurs
+    arities: NDArray[np.int64] = read_array(np.int64)  # (variables,)
 
 
 @kernel(
-    (
-        array_of(np.int32, 2, is_read_only=True),
-        array_of(np.int64, is_read_only=True),
-        array_of(np.int64, is_read_only=True),
-        array_of(np.int32, 2, is_read_only=True),
-        array_of(np.float64, is_read_only=True),
-        array_of(np.int64),
-        array_of(np.float64),
-    )
+    CellRows,
+    read_array(np.int32, 2),
+    read_array(np.float64),
+    array(np.int32),
+    array(np.int32),
+    array(np.float64),
 )
 def sum_cells(
-    codes: Any, weights: Any, arities: Any, families: Any, value: Any, counts: Any, sums: Any
+    rows: CellRows,
+    families: NDArray[np.int32],
+    value: NDArray[np.float64],
+    cells: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    sums: NDArray[np.float64],
 ) -> None:
     """Overwrite ``sums[f]`` with the sum of ``value[n]`` over the cells of family f with n rows.
 
-    A row of `families` is a child and its parents. `weights` is how often each row of the table
-    occurs. ``value[0]`` is 0. `counts` has room for the largest table, with zeros before and after.
+    A row of `families` is a child and its parents. ``value[0]`` is 0. `counts` has room for the
+    largest table, with zeros before and after. `cells` has room for each row.
     """
-    n_rows = codes.shape[1]
-    cells = np.empty(n_rows, dtype=np.int64)
-    for f in range(len(families)):
-        cells[:] = 0
-        for m in range(families.shape[1]):
-            member = families[f, m]
-            arity = arities[member]
-            for row in range(n_rows):
-                cells[row] = cells[row] * arity + codes[member, row]
-        for row in range(n_rows):
-            counts[cells[row]] += weights[row]
-        total = 0.0
-        for row in range(n_rows):
-            total += value[counts[cells[row]]]
-            counts[cells[row]] = 0
-        sums[f] = total

@@ -23,7 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.exact.families import Families
-from coevo.exact.local_kernels import find_best_networks, lift_points
+from coevo.exact.local_kernels import (
+    find_best_networks,
+    lift_points,
+    make_networks,
+    make_scratch,
+)
 from coevo.exact.relaxation import INFINITE, load_highs
 from coevo.exact.tables import MOST_POINTS, Table, count_least_points
 
@@ -58,7 +63,8 @@ def find_table(families: Families, shares: Values, members: Numbers) -> Table | 
         return None
     others = np.argwhere((projected <= TOLERANCE) & (scores > -np.inf))
     order = np.argsort(-scores[others[:, 0], others[:, 1]], kind="stable")
-    lift_points(table, float(right), np.ascontiguousarray(others[order]))
+    places = np.ascontiguousarray(others[order])
+    lift_points(table, float(right), places, make_scratch(len(members)))
     return Table(right, table.astype(np.int64))
 
 
@@ -108,7 +114,7 @@ class _Separation:
     def solve(self) -> Values | None:
         """Return the points of the sets with a share; None if no cut is violated by enough."""
         points = np.ones(self.column.shape)
-        networks, totals = np.empty((self.size, self.size), dtype=np.int64), np.empty(self.size)
+        local, scratch = make_networks(points), make_scratch(self.size)
         for _ in range(MOST_ROUNDS):
             self._model.run()
             if self._model.getModelStatus() != self._optimal:
@@ -118,11 +124,11 @@ class _Separation:
             if right - own @ self.shares < LEAST_VIOLATION:
                 return None
             points[self.used[:, 0], self.used[:, 1]] = own
-            find_best_networks(points, networks, totals)
-            is_violated = totals < right - TOLERANCE
+            find_best_networks(local, scratch)
+            is_violated = local.totals < right - TOLERANCE
             if not is_violated.any():
                 return own
-            self._add_networks(networks[is_violated])
+            self._add_networks(local.networks[is_violated])
         return None
 
     def _add_networks(self, networks: Numbers) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.exact.bounds import Clusters
-from coevo.exact.cut_kernels import grow_clusters
+from coevo.exact.cut_kernels import UsedFamilies, grow_clusters, make_scratch
 from coevo.exact.families import Families
 from coevo.exact.local_cuts import find_table, list_sets
 from coevo.exact.tables import Table
@@ -106,8 +106,13 @@ def _grow(families: Families, shares: Values, starts: NDArray[np.int64], k: int)
     used = np.flatnonzero(shares > LEAST_SHARE)
     members = np.zeros((len(starts), families.n_variables + 1), dtype=np.bool_)
     values = np.empty(len(starts))
-    work = (families.children[used], families.parents[used], shares[used])
-    grow_clusters(*work, k, starts, members, values)
+    some = UsedFamilies(
+        families.children[used].astype(np.int32),
+        families.parents[used].T.astype(np.int32, order="C"),
+        shares[used],
+    )
+    scratch = make_scratch(families.n_variables, len(used))
+    grow_clusters(some, k, starts, scratch, members, values)
     violated = np.flatnonzero(values < k - LEAST_VIOLATION)
     violated = violated[np.argsort(values[violated], kind="stable")]
     if not len(violated):

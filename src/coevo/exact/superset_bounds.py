@@ -57,7 +57,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset
-from coevo.exact.cell_kernels import sum_cells
+from coevo.exact.cell_kernels import CellRows, sum_cells
 from coevo.graph import ArcRules
 from coevo.score import FamilyBatch, FamilyScorer, LogLikelihood
 from coevo.score.arc_weights import ArcWeights
@@ -233,10 +233,12 @@ def _sum_values(dataset: Dataset, child: int, sets: Sets, value: Values, useful:
     weights = dataset.weights
     if weights is None:
         weights = np.ones(dataset.codes.shape[1], dtype=np.int64)
-    counts = np.zeros(int(n_cells[is_summed].max()), dtype=np.int64)
-    summed = np.empty(len(rows))
     codes = np.ascontiguousarray(dataset.codes, dtype=np.int32)
     arities = np.ascontiguousarray(dataset.arities, dtype=np.int64)
-    sum_cells(codes, weights, arities, np.ascontiguousarray(rows), value, counts, summed)
+    cells = np.empty(codes.shape[1], dtype=np.int32)
+    counts = np.zeros(int(n_cells[is_summed].max()), dtype=np.int32)
+    summed = np.empty(len(rows))
+    table = CellRows(codes, weights, arities)
+    sum_cells(table, np.ascontiguousarray(rows), value, cells, counts, summed)
     sums[is_summed] = summed
     return sums

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.exact.local_kernels import find_best_networks
+from coevo.exact.local_kernels import find_best_networks, make_networks, make_scratch
 
 __all__ = ["LARGEST_SIZE", "MOST_POINTS", "Table", "count_least_points"]
 
@@ -31,7 +31,6 @@ def count_least_points(points: Numbers) -> int:
     >>> count_least_points(np.array([[1, 1, 0, 0], [1, 0, 1, 0]]))  # a cluster of two variables
     1
     """
-    size = len(points)
-    networks, totals = np.empty((size, size), dtype=np.int64), np.empty(size)
-    find_best_networks(points.astype(np.float64), networks, totals)
-    return int(totals.min())
+    local = make_networks(points.astype(np.float64))
+    find_best_networks(local, make_scratch(len(points)))
+    return int(local.totals.min())

@@ -1,8 +1,20 @@
 """Experiments: the 2011 paper repeated, the systems that it reviews, the comparison with peers."""
 
-from coevo.experiments.bench import Bench, BenchResult, BenchTable, run_bench
-from coevo.experiments.paper import Paper, PaperResult, run_paper
-from coevo.experiments.reviewed import Reviewed, ReviewedResult, run_reviewed
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.experiments.bench import Bench, BenchResult, BenchTable, run_bench
+    from coevo.experiments.paper import Paper, PaperResult, run_paper
+    from coevo.experiments.reviewed import Reviewed, ReviewedResult, run_reviewed
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        bench="Bench BenchResult BenchTable run_bench",
+        paper="Paper PaperResult run_paper",
+        reviewed="Reviewed ReviewedResult run_reviewed",
+    )
 
 __all__ = [
     "Bench",

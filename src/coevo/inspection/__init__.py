@@ -3,7 +3,18 @@
 The package is not called ``inspect``: the standard library has a module of that name.
 """
 
-from coevo.inspection.api import inspect_table
-from coevo.inspection.result import InspectedColumn, TableInspection
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.inspection.api import inspect_table
+    from coevo.inspection.result import InspectedColumn, TableInspection
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        api="inspect_table",
+        result="InspectedColumn TableInspection",
+    )
 
 __all__ = ["InspectedColumn", "TableInspection", "inspect_table"]

@@ -1,32 +1,50 @@
 """Read and write networks, structures, prior knowledge and runs, in all formats."""
 
-from coevo.io.bif_reader import parse_bif, read_bif
-from coevo.io.bif_writer import format_bif, write_bif
-from coevo.io.formats import (
-    FORMATS,
-    Format,
-    format_model,
-    parse_model,
-    read_model,
-    write_model,
-)
-from coevo.io.knowledge import (
-    Knowledge,
-    open_knowledge,
-    parse_knowledge,
-    read_knowledge,
-    write_knowledge,
-)
-from coevo.io.run_folder import (
-    SavedRun,
-    check_run_folder,
-    format_json_line,
-    make_run_folder,
-    read_run,
-    write_json,
-    write_run,
-)
-from coevo.io.structures import Model
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.io.bif_reader import parse_bif, read_bif
+    from coevo.io.bif_writer import format_bif, write_bif
+    from coevo.io.formats import (
+        FORMATS,
+        Format,
+        format_model,
+        parse_model,
+        read_model,
+        write_model,
+    )
+    from coevo.io.knowledge import (
+        Knowledge,
+        open_knowledge,
+        parse_knowledge,
+        read_knowledge,
+        write_knowledge,
+    )
+    from coevo.io.run_folder import (
+        SavedRun,
+        check_run_folder,
+        format_json_line,
+        make_run_folder,
+        read_run,
+        write_json,
+        write_run,
+    )
+    from coevo.io.structures import Model
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        bif_reader="parse_bif read_bif",
+        bif_writer="format_bif write_bif",
+        formats="FORMATS Format format_model parse_model read_model write_model",
+        knowledge="Knowledge open_knowledge parse_knowledge read_knowledge write_knowledge",
+        run_folder=(
+            "SavedRun check_run_folder format_json_line make_run_folder read_run write_json "
+            "write_run"
+        ),
+        structures="Model",
+    )
 
 __all__ = [
     "FORMATS",

@@ -12,8 +12,6 @@ from coevo.errors import warn_caller
 from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
-from coevo.learning.structure_posterior import extend_with_posterior, was_posterior_interrupted
-from coevo.learning.structure_proof import extend_with_proof
 from coevo.learning.task import open_task
 from coevo.progress import check_progress, show_progress
 from coevo.run_files import check_output
@@ -200,9 +198,16 @@ def learn(
         result = task.run_bootstraps(result)
         is_stopped = False
         if settings.posterior:
+            from coevo.learning.structure_posterior import (
+                extend_with_posterior,
+                was_posterior_interrupted,
+            )
+
             result = extend_with_posterior(task, result, resume)
             is_stopped = was_posterior_interrupted(result)
         if settings.prove is not None and not is_stopped:
+            from coevo.learning.structure_proof import extend_with_proof
+
             result = extend_with_proof(task, result, settings.prove, resume)
     _warn(task.notices[n_shown:])
     _warn(task.describe_failures())

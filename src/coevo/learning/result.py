@@ -9,39 +9,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo import __version__
-from coevo.averaging import Posterior, write_posterior
-from coevo.bootstrap import ArcStrength, BootstrapResult, write_strength
 from coevo.data import ColumnInfo, Dataset, Decision, Finding, Table
 from coevo.data.root_names import describe_roots, is_root_name
 from coevo.equality import have_equal_fields
 from coevo.errors import DependencyError, NetworkError, warn_caller
-from coevo.exact import Proof
 from coevo.graph import CPDAG, DAG, Arc, DirectedBy, find_directions
-from coevo.io import write_run
 from coevo.learning.nothing_found import explain_no_arcs
-from coevo.learning.result_picture import LineWidths, draw_result, render_result
-from coevo.missing import ImputationResult
-from coevo.network import BayesianNetwork
 from coevo.network.fit import FittedNetwork, fit_and_count
-from coevo.outofcore import Traffic
-from coevo.picture import Picture
-from coevo.report import require_matplotlib
-from coevo.report.page import make_run_page, write_page
 from coevo.score import Addition, ArcEffect, NearMiss, Score, name_gain
-from coevo.search import TAN, HistoryRow, Method, NaiveBayes, SearchResult, SearchSpec
+from coevo.search import HistoryRow, Method, SearchResult, SearchSpec
 from coevo.search.species import summarise_species
+
+if TYPE_CHECKING:
+    from coevo.averaging import Posterior
+    from coevo.bootstrap import ArcStrength, BootstrapResult
+    from coevo.exact import Proof
+    from coevo.learning.result_picture import LineWidths
+    from coevo.missing import ImputationResult
+    from coevo.network import BayesianNetwork
+    from coevo.outofcore import Traffic
+    from coevo.picture import Picture
 
 __all__ = ["POSTERIOR", "PROOF", "STRENGTH", "LearnResult"]
 
 STRENGTH = "strength"  # the folder of the bootstrap, in the run folder
 POSTERIOR = "posterior"  # the folder of the posterior, in the run folder
 PROOF = "proof"  # the folder of the proof, in the run folder
+CLASSIFIERS = ("naive_bayes", "tan")  # the methods whose class must be a parent
 MAX_CONFIGURATIONS = 5000  # of the parents of a variable whose counts are written
 SHARED = ("version", "command", "method", "scoring", "ess", "n_rows", "n_variables", "data_hash")
 
@@ -163,7 +163,7 @@ class LearnResult:
         If they cannot have parents, learn again with them as `roots`. A variable whose parents are
         required is not suggested, nor is one that a class must be a parent of.
         """
-        if isinstance(self.spec.method, TAN | NaiveBayes):
+        if self.spec.method.name in CLASSIFIERS:
             return ()
         dates = {column.name for column in self.columns if column.source is not None}
         required = {child for _, child in self.spec.constraints.required}
@@ -365,9 +365,13 @@ class LearnResult:
         Picture
             It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
         """
+        from coevo.learning.result_picture import draw_result
+
         return draw_result(self.dag.nodes, self._describe_arcs(), widths, cpdag)
 
     def _repr_html_(self) -> str:
+        from coevo.learning.result_picture import render_result
+
         roots, notes = self.suggested_roots, []
         if roots:
             notes = [f"{describe_roots(roots, f'roots={list(roots)}')}."]
@@ -405,6 +409,9 @@ class LearnResult:
         self, folder: Path, command: Sequence[str] | None = None
     ) -> tuple[dict[str, str], list[str]]:
         """Write the run folder; return the files, and a sentence about each that is left out."""
+        from coevo.io.run_folder import write_run
+        from coevo.report.page import make_run_page, write_page
+
         facts = {
             "version": __version__,
             **({} if command is None else {"command": list(command)}),
@@ -494,6 +501,8 @@ def _write_bootstrap(
     bootstrap: BootstrapResult, folder: str, facts: Mapping[str, Any]
 ) -> list[str]:
     """Write the files of a bootstrap; return a sentence if its figure is left out."""
+    from coevo.bootstrap import write_strength
+
     notices = _check_figures("arc strengths")
     shared = {name: facts[name] for name in SHARED if name in facts}
     write_strength(bootstrap, folder, figures=not notices, facts=shared)
@@ -510,6 +519,8 @@ def _describe_posterior(posterior: Posterior) -> dict[str, Any]:
 
 def _write_posterior(posterior: Posterior, folder: str, facts: Mapping[str, Any]) -> list[str]:
     """Write the files of a posterior; return a sentence if its figure is left out."""
+    from coevo.averaging import write_posterior
+
     notices = _check_figures("the posterior")
     shared = {name: facts[name] for name in SHARED if name in facts}
     write_posterior(posterior, folder, figures=not notices, facts=shared)
@@ -518,6 +529,8 @@ def _write_posterior(posterior: Posterior, folder: str, facts: Mapping[str, Any]
 
 def _check_figures(what: str) -> list[str]:
     """Return a sentence if a figure cannot be drawn, else nothing."""
+    from coevo.report import require_matplotlib
+
     try:
         require_matplotlib()
     except DependencyError as error:

@@ -12,10 +12,8 @@ import os
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from coevo.averaging.settings import check_score
-from coevo.bundled import open_structure
 from coevo.checks import is_bool, is_int, is_number
 from coevo.data import (
     BIN_METHODS,
@@ -36,7 +34,6 @@ from coevo.data.prepare_rows import prepare_rows
 from coevo.data.row_options import ROW_DEFAULTS, RowOptions, RowParameters
 from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions, SourceParameters
 from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
-from coevo.exact import load_highs
 from coevo.graph import DAG, Constraints
 from coevo.graph.arguments import read_names
 from coevo.io import Knowledge, check_run_folder, open_knowledge, parse_knowledge
@@ -50,13 +47,14 @@ from coevo.learning.options import (
     LearnOptions,
     Path,
 )
-from coevo.missing import POLICIES
 from coevo.names import match_name, split_names
 from coevo.network import BayesianNetwork
-from coevo.outofcore import Shards, is_dask_dataframe, read_shards
 from coevo.parallel import Cluster, check_cluster
 from coevo.search import METHODS, Budget, Islands, Method, SearchSpec, make_method, make_spec
 from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
+
+if TYPE_CHECKING:
+    from coevo.outofcore import Shards
 
 __all__ = ["DEFAULT_POLICY", "NO_BINS", "LearnSettings", "check_settings", "decide_missing"]
 
@@ -148,6 +146,8 @@ class LearnSettings:
         if not isinstance(rows, IncompleteDataset):
             return rows, info
         if self.missing == REFUSE:
+            from coevo.missing import POLICIES
+
             raise DataError(
                 f"The table has {format_count(rows.n_missing, 'missing value')}. Choose a policy "
                 f"with 'missing': {', '.join(map(repr, sorted(POLICIES)))}."
@@ -158,6 +158,8 @@ class LearnSettings:
 
     @contextlib.contextmanager
     def _open_shards(self, table: Any) -> Iterator[Shards]:
+        from coevo.outofcore import is_dask_dataframe, read_shards
+
         is_path = isinstance(table, str | os.PathLike)
         if self.names is not None or not (is_path or is_dask_dataframe(table)):
             raise ParameterError(
@@ -259,6 +261,8 @@ def check_settings(
     if settings.is_out_of_core:
         _check_out_of_core(chosen, owner)
     if settings.posterior:
+        from coevo.averaging.settings import check_score
+
         check_score(settings.spec.score)
     return settings
 
@@ -288,6 +292,8 @@ def _check_prove(seconds: float | None, owner: str) -> float | None:
         return None
     if not (is_number(seconds) and seconds >= 0):
         raise bad_parameter("prove", owner, "a number >= 0 or None", seconds)
+    from coevo.exact import load_highs
+
     load_highs()
     return float(seconds)
 
@@ -301,6 +307,8 @@ def _choose_policy(chosen: LearnOptions, owner: str) -> str:
     if missing is None:
         is_strict = chosen["strict"] or needs_memory or chosen["shards"] is not None
         return REFUSE if is_strict else DEFAULT_POLICY
+    from coevo.missing import POLICIES
+
     choices = (*POLICIES, REFUSE)
     policy = match_name(missing, choices)
     if policy is None:
@@ -425,6 +433,8 @@ def _open_start(start: GivenStart | None, owner: str) -> DAG | Method | None:
     if isinstance(start, str) and start in METHODS and not pathlib.Path(start).exists():
         return make_method(start, owner)
     if isinstance(start, str | os.PathLike):
+        from coevo.bundled import open_structure
+
         return open_structure(start)
     expected = (
         "a DAG, a network, the path of a file, the name of a bundled network, a method or None"

@@ -12,17 +12,9 @@ import math
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from coevo import data, score
-from coevo.bootstrap import (
-    BootstrapRun,
-    count_quick_samples,
-    open_journal,
-    record_original,
-    run_bootstraps,
-    run_quick_bootstrap,
-)
 from coevo.checkpoints import write_with_retries
 from coevo.data import Finding, IncompleteDataset, Rows, Table, TableInfo
 from coevo.errors import NetworkError
@@ -34,10 +26,7 @@ from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.options import Path
 from coevo.learning.result import STRENGTH, LearnResult
 from coevo.learning.settings import LearnSettings
-from coevo.missing import N_IMPUTATIONS, ImputationResult, PolicyInput, learn_with_policy
 from coevo.network.fit import fit_and_count
-from coevo.outofcore import ShardedScorer, Shards
-from coevo.parallel import distribute_islands
 from coevo.progress import SearchProgress
 from coevo.run_lock import lock_run_folder
 from coevo.score import Scorer
@@ -47,13 +36,17 @@ from coevo.search import (
     Callback,
     Checkpoint,
     CheckpointCallback,
-    HillClimb,
     Islands,
     Problem,
     SearchResult,
     SearchSpec,
 )
 from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
+
+if TYPE_CHECKING:
+    from coevo.bootstrap import BootstrapRun
+    from coevo.missing import ImputationResult
+    from coevo.outofcore import Shards
 
 __all__ = ["LearnTask", "open_task"]
 
@@ -70,7 +63,6 @@ NO_GENERATION = (
     "The time limit ended the search before its first generation. Give a larger limit, or leave "
     "columns out."
 )
-N_SCORERS = {"evolve": N_IMPUTATIONS}  # scorers that a policy holds at a time, if more than one
 
 
 @contextlib.contextmanager
@@ -122,11 +114,13 @@ def _make_task(
     dataset = rows.dataset if isinstance(rows, IncompleteDataset) else rows
     spec = settings.resolve_spec(dataset.names)
     scorer: Scorer
-    if isinstance(dataset, Shards):
+    if isinstance(dataset, data.Dataset):
+        scorer = spec.make_scorer(dataset, settings.n_jobs)
+    else:
+        from coevo.outofcore import ShardedScorer
+
         options = spec.make_scorer_options(settings.n_jobs)
         scorer = ShardedScorer(dataset, spec.score, **options)
-    else:
-        scorer = spec.make_scorer(dataset, settings.n_jobs)
     start = spec.start if isinstance(spec.start, DAG) else None
     problem = Problem.from_scorer(scorer, spec.constraints, start)  # raises if it is illegal
     spec.method.make_search(problem)  # raises if the settings of the method do not fit the table
@@ -185,7 +179,11 @@ class LearnTask:
         """Return the task with the checkpoint and the journal of its folder, validated."""
         if self.folder is None:
             return self
-        methods = [self.spec.method] if self.incomplete is None else [self.spec.method, HillClimb()]
+        methods = [self.spec.method]
+        if self.incomplete is not None:
+            from coevo.search import HillClimb
+
+            methods.append(HillClimb())
         checkpoint_file = CheckpointFile(self.folder, self._fingerprint(), *methods)
         checkpoint = None
         if resume:
@@ -196,6 +194,8 @@ class LearnTask:
             self.notices.append(checkpoint_file.describe_missing())
         journal = None
         if self.settings.bootstraps:
+            from coevo.bootstrap import open_journal
+
             folder, missing = self.folder / STRENGTH, self.settings.missing
             journal = open_journal(folder, self._bootstrap_table, self._bootstrap_spec, missing)
         return replace(
@@ -216,7 +216,10 @@ class LearnTask:
         needed = own + self.spec.method.estimate_memory(self.dataset.n_variables)
         if self.incomplete is None:
             return needed
-        n_others = N_SCORERS.get(str(self.settings.missing), 1) - 1
+        from coevo.missing import N_IMPUTATIONS
+
+        # this policy holds a scorer for each imputation at a time
+        n_others = N_IMPUTATIONS - 1 if self.settings.missing == "evolve" else 0
         return needed + n_others * (own - CACHE_BYTES)  # only one of them has a cache
 
     def make_progress(self) -> SearchProgress:
@@ -259,6 +262,8 @@ class LearnTask:
         callbacks: Iterable[Callback],
         on_checkpoint: CheckpointCallback | None,
     ) -> LearnResult:
+        from coevo.missing import PolicyInput, learn_with_policy
+
         inputs = PolicyInput(
             table,
             self.spec,
@@ -280,6 +285,8 @@ class LearnTask:
         if not isinstance(method, Islands):
             yield self.spec
             return
+        from coevo.parallel import distribute_islands
+
         with distribute_islands(method, cluster=self.settings.cluster) as islands:
             yield replace(self.spec, method=islands)
 
@@ -335,8 +342,8 @@ class LearnTask:
             source=self.source,
             cluster_by=self.info.cluster_by,
         )
-        if isinstance(dataset, Shards):
-            learned = _detach_shards(learned, dataset)
+        if not isinstance(dataset, data.Dataset):
+            learned = _detach_shards(learned, cast("Shards", dataset))
         return self.write(learned)
 
     def adopt(self, learned: LearnResult, dag: DAG) -> LearnResult:
@@ -415,6 +422,8 @@ class LearnTask:
             return self._run_quick_bootstrap(result, on_interrupt)
         if n_samples == 0 or result.search.stop_reason == "interrupt":
             return result
+        from coevo.bootstrap import record_original, run_bootstraps
+
         seconds = round(result.search.seconds, 4)
         try:
             bootstrap = run_bootstraps(
@@ -437,6 +446,8 @@ class LearnTask:
         """Return the number of samples of the quick bootstrap; 0 if there is none."""
         if self.settings.bootstraps is not None or not self._has_rows(result):
             return 0
+        from coevo.bootstrap import count_quick_samples
+
         return count_quick_samples(self._bootstrap_table, self._bootstrap_spec, result.search)
 
     def _has_rows(self, result: LearnResult) -> bool:
@@ -451,6 +462,8 @@ class LearnTask:
             return self._note_missing_strengths(result, NOT_IN_MEMORY)
         if not self.count_quick_samples(result):
             return self._note_missing_strengths(result, TOO_COSTLY)
+        from coevo.bootstrap import run_quick_bootstrap
+
         try:
             with limit_work_time(self._find_deadline(result.search)):
                 quick = run_quick_bootstrap(

@@ -1,20 +1,39 @@
 """Learn from tables with missing values: imputations as a third species, and other policies."""
 
-from coevo.missing.available_scorer import AvailableScorer
-from coevo.missing.evolve import N_IMPUTATIONS
-from coevo.missing.expected_scorer import ExpectedScorer
-from coevo.missing.imputations import ImputationProbabilities, Imputations, MissingValues
-from coevo.missing.imputed_table import ImputedTable, ImputedValue, write_imputed
-from coevo.missing.policies import (
-    POLICIES,
-    ImputationResult,
-    IncompleteResult,
-    check_policy,
-    learn_incomplete,
-    learn_with_policy,
-    search_incomplete,
-)
-from coevo.missing.policy_input import PolicyInput
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.missing.available_scorer import AvailableScorer
+    from coevo.missing.evolve import N_IMPUTATIONS
+    from coevo.missing.expected_scorer import ExpectedScorer
+    from coevo.missing.imputations import ImputationProbabilities, Imputations, MissingValues
+    from coevo.missing.imputed_table import ImputedTable, ImputedValue, write_imputed
+    from coevo.missing.policies import (
+        POLICIES,
+        ImputationResult,
+        IncompleteResult,
+        check_policy,
+        learn_incomplete,
+        learn_with_policy,
+        search_incomplete,
+    )
+    from coevo.missing.policy_input import PolicyInput
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        available_scorer="AvailableScorer",
+        evolve="N_IMPUTATIONS",
+        expected_scorer="ExpectedScorer",
+        imputations="ImputationProbabilities Imputations MissingValues",
+        imputed_table="ImputedTable ImputedValue write_imputed",
+        policies=(
+            "POLICIES ImputationResult IncompleteResult check_policy learn_incomplete "
+            "learn_with_policy search_incomplete"
+        ),
+        policy_input="PolicyInput",
+    )
 
 __all__ = [
     "N_IMPUTATIONS",

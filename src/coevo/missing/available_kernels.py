@@ -1,78 +1,52 @@
-"""Count and score families on their available cases: the rows that observe all their variables."""
+"""Families on their available cases: the rows that observe all their variables."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coevo.jit import INT, array_of, inline, kernel, tuple_of
-from coevo.score.family_kernels import SCORES, SPEC
-from coevo.score.score_kernels import score_table
+from coevo.engine import INT, Structure, array, kernel, read_array
+from coevo.score.family_kernels import Scratch
+from coevo.score.score_kernels import ScoreSpec
 
-__all__ = ["evaluate_available"]
-
-CODES, MISSING = array_of(np.uint16, 2, True), array_of(np.bool_, 2, True)
-ARITIES, STARTS = array_of(np.int64, 1, True), array_of(np.int64, 1, True)
-MEMBERS, N_COMPLETE = array_of(np.int32, 1, True), array_of(np.int64)
-COUNTS = array_of(np.uint32)
-SCRATCH = tuple_of(COUNTS, COUNTS, COUNTS, array_of(np.float64, 2))
+__all__ = ["IncompleteRows", "evaluate_available"]
 
 
-@kernel((CODES, MISSING, ARITIES, SPEC, MEMBERS, STARTS, INT, INT, SCRATCH, SCORES, N_COMPLETE))
+class IncompleteRows(Structure):
+    """Rows with missing values; the code of a missing value can be any state of its variable."""
+
+    codes: NDArray[np.uint16] = read_array(np.uint16, 2)  # (n_vars, n_rows)
+    missing: NDArray[np.bool_] = read_array(np.bool_, 2)  # (n_vars, n_rows)
+    arity: NDArray[np.int64] = read_array(np.int64)  # (n_vars,)
+
+
+@kernel(
+    IncompleteRows,
+    ScoreSpec,
+    read_array(np.int32),
+    read_array(np.int64),
+    INT,
+    INT,
+    Scratch,
+    array(np.uint32),
+    array(np.float64),
+    array(np.int64),
+)
 def evaluate_available(
-    codes, missing, arities, spec, members, start, first, last, scratch, scores, n_complete
-):
+    rows: IncompleteRows,
+    spec: ScoreSpec,
+    members: NDArray[np.int32],
+    start: NDArray[np.int64],
+    first: int,
+    last: int,
+    scratch: Scratch,
+    reduced: NDArray[np.uint32],
+    scores: NDArray[np.float64],
+    n_complete: NDArray[np.int64],
+) -> None:
     """Overwrite the scores of families ``first:last``, and their numbers of complete rows.
 
     The position of the child in `members` gets the score of the family. The position of a parent
-    gets the score of the family without this parent, on the same rows. The child varies fastest
-    in the table of counts. A family whose table does not fit into the scratch memory gets 0
-    complete rows and no score.
+    gets the score of the family without this parent, on the same rows. A family whose table does
+    not fit into ``scratch.counts`` gets 0 complete rows and no score. `reduced` has as much room.
     """
-    counts, reduced, margin, rising = scratch
-    n_rows = codes.shape[1]
-    for family in range(first, last):
-        begin, end = start[family], start[family + 1]
-        n_cells = 1.0
-        for i in range(begin, end):
-            n_cells *= arities[members[i]]
-        if n_cells > len(counts):
-            n_complete[family] = 0
-            continue
-        size = np.int64(n_cells)
-        for cell in range(size):
-            counts[cell] = 0
-        n = 0
-        for row in range(n_rows):
-            cell, is_complete = np.int64(0), True
-            for i in range(end - 1, begin - 1, -1):
-                v = members[i]
-                if missing[v, row]:
-                    is_complete = False
-                    break
-                cell = cell * arities[v] + codes[v, row]
-            if is_complete:
-                counts[cell] += np.uint32(1)
-                n += 1
-        n_complete[family] = n
-        arity = arities[members[begin]]
-        scores[begin] = score_table(spec, counts, size, np.int64(1), arity, margin, rising)
-        stride = np.int64(arity)
-        for i in range(begin + 1, end):
-            parent_arity = np.int64(arities[members[i]])
-            _sum_over(counts, size, stride, parent_arity, reduced)
-            reduced_size = size // parent_arity
-            scores[i] = score_table(spec, reduced, reduced_size, np.int64(1), arity, margin, rising)
-            stride *= parent_arity
-
-
-@inline
-def _sum_over(counts, size, stride, arity, reduced):
-    """Overwrite `reduced` with the table of counts, summed over one variable."""
-    position = 0
-    for block in range(0, size, stride * arity):
-        for i in range(block, block + stride):
-            total = counts[i]
-            for state in range(1, arity):
-                total += counts[i + state * stride]
-            reduced[position] = total
-            position += 1

@@ -37,12 +37,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import IncompleteDataset
-from coevo.missing.available_kernels import evaluate_available
+from coevo.missing.available_kernels import IncompleteRows, evaluate_available
 from coevo.score import FamilyBatch, FamilyScorer, Score, Scorer, TripleBatch
 from coevo.score.base import ScorerOptions
 from coevo.score.counting import make_count_index
+from coevo.score.family_kernels import TableSums
 from coevo.score.independence import CountedTriples
-from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT
+from coevo.score.score_kernels import LIKELIHOOD, QUOTIENT, ScoreSpec
 from coevo.work_time import check_deadline
 
 __all__ = ["AvailableScorer"]
@@ -75,8 +76,8 @@ class AvailableScorer(FamilyScorer):
         score: str | Score = "bdeu",
         **options: Unpack[ScorerOptions],
     ) -> None:
-        self._missing = np.ascontiguousarray(table.missing)
-        self._codes = table.dataset.codes.astype(np.uint16)
+        codes, missing = table.dataset.codes.astype(np.uint16), np.ascontiguousarray(table.missing)
+        self._rows = IncompleteRows(codes, missing, table.dataset.arities)
         super().__init__(table.dataset, score, **options)
 
     def _start_over(self) -> None:
@@ -102,12 +103,13 @@ class AvailableScorer(FamilyScorer):
         facts, rows = self._index.facts, {}
         for number, (begin, end) in enumerate(itertools.pairwise(triples.start.tolist())):
             members = triples.members[begin:end]
-            complete = ~self._missing[members].any(axis=0)
-            codes = self._codes[members][:, complete]
+            complete = ~self._rows.missing[members].any(axis=0)
+            codes = self._rows.codes[members][:, complete]
             index = make_count_index(facts[members], codes)
             rows[number] = (index, np.arange(len(members), dtype=np.int32))
-        none = np.zeros(len(triples) + 1, dtype=np.int64)
-        yield CountedTriples(facts, triples, none, np.empty(0, dtype=np.uint32), rows)
+        begin = np.zeros(len(triples) + 1, dtype=np.int64)
+        none = TableSums(begin, np.empty(0, dtype=np.uint32))
+        yield CountedTriples(facts, triples, none, rows)
 
     def _find_unscored(self, requested: list[Family]) -> list[list[Family]]:
         """Return the families that are still to score, grouped by size, the smallest first."""
@@ -154,23 +156,22 @@ class AvailableScorer(FamilyScorer):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the score of each family and without each parent, and its complete rows."""
         batch = FamilyBatch.from_pairs((child, parents) for child, *parents in families)
-        dataset, spec = self._dataset, self._spec
+        spec = self._spec
         if spec.kind in PENALISED:
-            spec = spec._replace(kind=LIKELIHOOD, penalty=0.0)
+            spec = ScoreSpec(LIKELIHOOD, spec.ess, 0.0, spec.n_rows, spec.table, spec.regret)
         scores, n_complete = np.empty(len(batch.members)), np.empty(len(families), dtype=np.int64)
 
         def evaluate_part(begin: int, end: int, number: int) -> None:
             scratch = self._scratch[number]
             evaluate_available(
-                self._codes,
-                self._missing,
-                dataset.arities,
+                self._rows,
                 spec,
                 batch.members,
                 batch.start,
                 begin,
                 end,
-                (scratch.counts, self._reduced[number], scratch.margin, scratch.rising),
+                scratch,
+                self._reduced[number],
                 scores,
                 n_complete,
             )

@@ -307,6 +307,7 @@ def make_family_tables(
         first_margin=_compute_offsets(margin_sizes)[:-1],
         counts=np.zeros(sum(sizes), dtype=np.int64),
         margins=np.zeros(sum(margin_sizes), dtype=np.int64),
+        weights=np.empty(int(arities.max(initial=1))),
     )
 
 

@@ -7,18 +7,19 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, IncompleteDataset, write_data
 from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
-from coevo.data.csv_writer import write_csv_blocks
 from coevo.data.source_options import SourceOptions, SourceParameters
-from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import FileError
 from coevo.missing.imputations import ImputationProbabilities, impute_most_probable
+
+if TYPE_CHECKING:
+    from coevo.data.write_imputed import ImputedColumn
 
 __all__ = ["ImputedTable", "ImputedValue", "choose_probability_path", "write_imputed"]
 
@@ -87,6 +88,8 @@ class ImputedTable:
 
     def list_imputed_columns(self) -> list[ImputedColumn]:
         """Return the columns with imputed values."""
+        from coevo.data.write_imputed import ImputedColumn
+
         codes = self.dataset.codes
         return [
             ImputedColumn(variable.name, variable.states, codes[position], self.missing[position])
@@ -101,6 +104,8 @@ class ImputedTable:
         cut into bins. A missing number becomes the median of the observed numbers in its bin.
         `rename` has the new names that the frame was read with; the copy has the old names.
         """
+        from coevo.data.write_imputed import impute_frame
+
         owner = "ImputedTable.fill_frame"
         opening = SourceOptions.from_parameters(owner, rename=rename)
         return impute_frame(frame, self.list_imputed_columns(), owner, opening)
@@ -160,6 +165,9 @@ def write_imputed(
     Path
         The file with the probabilities.
     """
+    from coevo.data.csv_writer import write_csv_blocks
+    from coevo.data.write_imputed import write_imputed_file
+
     probability_path = choose_probability_path(path)
     if source is None:
         write_data(imputed_table.dataset, path)

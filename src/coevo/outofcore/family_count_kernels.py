@@ -1,40 +1,40 @@
-"""The kernel that scores the tables of families after they are added up over all shards.
-
-The kernels of `family_kernels` count the families in each shard. `score_tables` uses the same
-order of cells. A score is therefore equal, to the last bit, to the score of all rows in one
-place.
-"""
+"""Families whose tables are added up over all shards; see engine/family_count.h."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coevo.jit import INT, array_of, kernel
-from coevo.score.count_kernels import ARITY, set_strides
-from coevo.score.family_kernels import SCORES, SCRATCH, SPEC, find_stride, sort_by_rank
-from coevo.score.score_kernels import score_table
+from coevo.engine import INT, array, kernel, read_array
+from coevo.score.family_kernels import Scratch, TableSums
+from coevo.score.score_kernels import ScoreSpec
 
 __all__ = ["score_tables"]
 
-FACTS, STARTS = array_of(np.int64, 2), array_of(np.int64, 1, True)
-MEMBERS, CELLS = array_of(np.int32, 1, True), array_of(np.uint32, 1, True)
 
+@kernel(
+    read_array(np.int64, 2),
+    read_array(np.int32),
+    read_array(np.int64),
+    TableSums,
+    ScoreSpec,
+    INT,
+    INT,
+    Scratch,
+    array(np.float64),
+)
+def score_tables(
+    facts: NDArray[np.int64],
+    members: NDArray[np.int32],
+    start: NDArray[np.int64],
+    sums: TableSums,
+    spec: ScoreSpec,
+    first: int,
+    last: int,
+    scratch: Scratch,
+    scores: NDArray[np.float64],
+) -> None:
+    """Overwrite ``scores[f]`` of the families from `first` to before `last` that have a table.
 
-@kernel((FACTS, SPEC, MEMBERS, STARTS, INT, INT, STARTS, CELLS, SCRATCH, SCORES))
-def score_tables(facts, spec, members, starts, first, last, begin, cells, scratch, scores):
-    """Overwrite ``scores[f]`` of the families from `first` to before `last` that have a table."""
-    counts, work, margin, rising = scratch.counts, scratch.work, scratch.margin, scratch.rising
-    variables = np.empty(work.shape[1], dtype=np.int32)
-    for family in range(first, last):
-        at, n_cells = begin[family], begin[family + 1] - begin[family]
-        if n_cells == 0:
-            continue
-        start = starts[family]
-        k = starts[family + 1] - start
-        sort_by_rank(facts, members, start, k, variables)
-        set_strides(facts, variables, k, work)
-        for cell in range(n_cells):
-            counts[cell] = cells[at + cell]
-        child = members[start]
-        stride, arity = find_stride(child, variables, k, work), facts[child, ARITY]
-        scores[family] = score_table(spec, counts, n_cells, stride, arity, margin, rising)
+    The scores are equal, to the last bit, to those of the same rows in one place.
+    """

@@ -17,6 +17,7 @@ from coevo.outofcore.family_count_kernels import score_tables
 from coevo.outofcore.family_counts import CELLS_PER_BATCH, DistinctRows, FamilyCounts
 from coevo.outofcore.shards import Shards
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
+from coevo.score.count_kernels import CountIndex
 from coevo.score.counting import (
     compute_dense_limit,
     compute_table_offsets,
@@ -25,10 +26,10 @@ from coevo.score.counting import (
     split_into_batches,
 )
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import SPARSE, BatchPlan, CountIndex
+from coevo.score.family_kernels import SPARSE, BatchPlan, TableSums
 from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.scores import Score
-from coevo.score.sparse_kernels import evaluate_sparse
+from coevo.score.sparse_kernels import evaluate_sparse, make_sparse_scratch
 from coevo.signatures import accept_options
 from coevo.work_time import check_deadline
 
@@ -105,20 +106,19 @@ class ShardedScorer(Scorer):
             for number, distinct in counts.distinct.items():
                 members = part.members[part.start[number] : part.start[number + 1]]
                 rows[number] = self._index_distinct(members, distinct)
-            facts, begin = self._shards.facts, self._find_offsets(part)
-            yield CountedTriples(facts, part, begin, counts.unpack(), rows)
+            sums = TableSums(self._find_offsets(part), counts.unpack())
+            yield CountedTriples(self._shards.facts, part, sums, rows)
 
     def _count_and_score(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Request the counts of families, in one round trip; return their scores."""
         counts = self._count(families)
-        cells, facts, spec = counts.unpack(), self._shards.facts, self._spec
-        begin = self._find_offsets(families)
         members, start = families.members, families.start
+        sums = TableSums(self._find_offsets(families), counts.unpack())
         scores = np.empty(len(families))
 
         def score_part(first: int, last: int, number: int) -> None:
-            scratch = self._scratch[number]
-            score_tables(facts, spec, members, start, first, last, begin, cells, scratch, scores)
+            where = (self._shards.facts, members, start, sums)
+            score_tables(*where, self._spec, first, last, self._scratch[number], scores)
 
         self.threads.run_in_parts(score_part, len(families), SMALLEST_PART)
         for family, distinct in counts.distinct.items():
@@ -141,5 +141,6 @@ class ShardedScorer(Scorer):
         start = np.array([0, len(members)])
         batch = BatchPlan(variables, start, variables, sparse, unknown, none, none)
         scores = np.empty(1)
-        evaluate_sparse(index, self._spec, batch, 0, 1, scores)
+        scratch = make_sparse_scratch(index.codes.shape[1])
+        evaluate_sparse(index, self._spec, batch, 0, 1, scratch, scores)
         return float(scores[0])

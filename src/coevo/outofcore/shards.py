@@ -42,13 +42,13 @@ from coevo.score.counting import (
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
     BatchPlan,
-    ScoreSpec,
     Scratch,
     TableSums,
+    count_shared_tables,
     evaluate_families,
 )
 from coevo.score.joint_counts import JointCounts, count_configurations, count_rows
-from coevo.score.score_kernels import LIKELIHOOD
+from coevo.score.score_kernels import LIKELIHOOD, ScoreSpec
 from coevo.threads import Threads
 
 __all__ = ["Shard", "ShardedTable", "Shards", "Traffic", "count_shards"]
@@ -187,16 +187,24 @@ def _add_tables(
     index = make_count_index(table.facts, shard.codes, bits=shard.bits)
     sums, no_scores = TableSums(begin, cells), np.empty(0)
     limit = compute_dense_limit(table.n_rows)
-    for plan, first, last in plan_batches(index, families, shared, limit):
+    for plan, size, first, last in plan_batches(index, families, shared, limit):
 
         def add_part(
-            low: int, high: int, number: int, plan: BatchPlan = plan, at: int = first
+            low: int,
+            high: int,
+            number: int,
+            plan: BatchPlan = plan,
+            size: int = size,
+            at: int = first,
         ) -> None:
-            work = (index, NO_SCORE, plan, at + low, at + high)
+            low, high = at + low, at + high
+            if size:
+                count_shared_tables(index, plan, size, low, high, shared, scratch[number])
+                return
+            work = (index, NO_SCORE, plan, low, high)
             evaluate_families(*work, shared, scratch[number], sums, no_scores)
 
-        if last > first:
-            threads.run_in_parts(add_part, last - first, SMALLEST_PART)
+        threads.run_in_parts(add_part, last - first, SMALLEST_PART)
 
 
 def _find_distinct(shard: Shard, families: FamilyBatch, family: int) -> DistinctRows:

@@ -24,8 +24,7 @@ from coevo import __version__
 from coevo.errors import WorkerError
 from coevo.parallel.dask_client import import_delayed, import_distributed, open_client
 from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
-from coevo.parallel.process_pool import never_stop
-from coevo.parallel.workers import Cluster, Workers
+from coevo.parallel.workers import Cluster, Workers, never_stop
 from coevo.work_time import check_deadline
 
 __all__ = ["DaskWorkers", "open_dask_workers"]

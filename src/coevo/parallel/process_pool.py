@@ -1,4 +1,4 @@
-"""Independent jobs in this process or in a pool of processes.
+"""Independent jobs in a pool of processes of this machine.
 
 A job is a picklable value, and a module-level function turns it into a result. Results are
 yielded as they arrive, so the caller can save each one at once. A job carries its own seed, so
@@ -19,7 +19,7 @@ from coevo.errors import WorkerError
 from coevo.parallel.main_module import leave_main_out, needs_main
 from coevo.parallel.signals import become_worker, block_interrupts
 
-__all__ = ["never_stop", "run_in_processes"]
+__all__ = ["run_in_pool"]
 
 MEMORY_NEEDED = "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
 SCRIPT_NEEDED = (
@@ -30,33 +30,13 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def never_stop() -> bool:
-    """Return False: the jobs run to the end."""
-    return False
-
-
-def run_in_processes(
+def run_in_pool(
     function: Callable[[Job], Result],
     jobs: Sequence[Job],
     n_jobs: int,
-    should_stop: Callable[[], bool] = never_stop,
+    should_stop: Callable[[], bool],
 ) -> Iterator[Result]:
-    """Yield the result of each job, in the order in which the jobs end.
-
-    With one process, the jobs run in this process, one after another; so they do in a process that
-    may have no children (one of a `multiprocessing.Pool`, or a Dask worker). `should_stop` is
-    called after each job. Once it returns True, no further job starts; the running jobs finish and
-    their results are yielded too.
-
-    >>> sorted(run_in_processes(abs, [-1, 2, -3], n_jobs=1))
-    [1, 2, 3]
-    """
-    if n_jobs == 1 or len(jobs) < 2 or multiprocessing.current_process().daemon:
-        for job in jobs:
-            if should_stop():
-                return
-            yield function(job)
-        return
+    """Yield the result of each job, in the order in which the jobs end; see `run_in_processes`."""
     # Fresh interpreters: a forked one would inherit threads in unknown states.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=become_worker)

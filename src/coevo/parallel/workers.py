@@ -13,12 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter
-from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
-from coevo.parallel.process_pool import never_stop, run_in_processes
+
+if TYPE_CHECKING:
+    from coevo.parallel.isolated import JobOutcome, StartClock
 
 __all__ = [
     "Cluster",
@@ -26,7 +27,9 @@ __all__ = [
     "Workers",
     "check_cluster",
     "check_workers",
+    "never_stop",
     "open_workers",
+    "run_in_processes",
 ]
 
 Job = TypeVar("Job")
@@ -35,6 +38,44 @@ Cluster = Any  # an address, or the Client of a Dask cluster
 ADDRESS = re.compile(r"(tcp|tls|ws|wss)://[^\s/]+:(?P<port>\d{1,5})(/\S*)?|local:[1-9]\d*")
 LARGEST_PORT = 65_535
 EXPECTED = "an address (tcp://HOST:PORT, tls://HOST:PORT), local:N, or a Dask Client"
+
+
+def never_stop() -> bool:
+    """Return False: the jobs run to the end."""
+    return False
+
+
+def run_in_processes(
+    function: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    n_jobs: int,
+    should_stop: Callable[[], bool] = never_stop,
+) -> Iterator[Result]:
+    """Yield the result of each job, in the order in which the jobs end.
+
+    With one process, the jobs run in this process, one after another; so they do in a process that
+    may have no children (one of a `multiprocessing.Pool`, or a Dask worker). `should_stop` is
+    called after each job. Once it returns True, no further job starts; the running jobs finish and
+    their results are yielded too.
+
+    >>> sorted(run_in_processes(abs, [-1, 2, -3], n_jobs=1))
+    [1, 2, 3]
+    """
+    if n_jobs > 1 and len(jobs) > 1 and _may_have_children():
+        from coevo.parallel.process_pool import run_in_pool
+
+        yield from run_in_pool(function, jobs, n_jobs, should_stop)
+        return
+    for job in jobs:
+        if should_stop():
+            return
+        yield function(job)
+
+
+def _may_have_children() -> bool:
+    import multiprocessing  # it takes longer to import than a small search
+
+    return not multiprocessing.current_process().daemon
 
 
 class Workers(ABC):
@@ -100,6 +141,8 @@ class Processes(Workers):
         environment: Mapping[str, str] | None = None,
     ) -> Generator[JobOutcome[Job, Result], None, None]:
         """Yield the outcome of each job; see `run_isolated`."""
+        from coevo.parallel.isolated import run_isolated
+
         return run_isolated(
             function, jobs, limit, n_jobs=self.n, should_stop=should_stop, environment=environment
         )

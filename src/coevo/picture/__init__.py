@@ -4,9 +4,21 @@ The ``plot`` methods of `DAG`, `CPDAG`, `BayesianNetwork` and of results return 
 package knows names and arcs only, so that all of them can use it.
 """
 
-from coevo.picture.arc_values import list_links
-from coevo.picture.graph_scene import Link, LinkKind
-from coevo.picture.picture import PICTURE_FORMATS, Picture, draw_graph, find_picture_format
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.picture.arc_values import list_links
+    from coevo.picture.graph_scene import Link, LinkKind
+    from coevo.picture.picture import PICTURE_FORMATS, Picture, draw_graph, find_picture_format
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        arc_values="list_links",
+        graph_scene="Link LinkKind",
+        picture="PICTURE_FORMATS Picture draw_graph find_picture_format",
+    )
 
 __all__ = [
     "PICTURE_FORMATS",

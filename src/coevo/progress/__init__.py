@@ -5,16 +5,31 @@ notebook shows one line that is replaced, and any other stream gets a plain line
 seconds.
 """
 
-from coevo.progress.notebook import check_progress, show_progress
-from coevo.progress.search_progress import SearchProgress
-from coevo.progress.terminal import (
-    PeriodicLines,
-    ProgressCallback,
-    ProgressMessage,
-    can_redraw_lines,
-    show_on_console,
-    show_runs_on_console,
-)
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.progress.notebook import check_progress, show_progress
+    from coevo.progress.search_progress import SearchProgress
+    from coevo.progress.terminal import (
+        PeriodicLines,
+        ProgressCallback,
+        ProgressMessage,
+        can_redraw_lines,
+        show_on_console,
+        show_runs_on_console,
+    )
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        notebook="check_progress show_progress",
+        search_progress="SearchProgress",
+        terminal=(
+            "PeriodicLines ProgressCallback ProgressMessage can_redraw_lines "
+            "show_on_console show_runs_on_console"
+        ),
+    )
 
 __all__ = [
     "PeriodicLines",

@@ -1,16 +1,30 @@
 """Reports: tables, figures and HTML pages, made from plain records."""
 
-from coevo.report.comparison_figures import (
-    LINE_LOOKS,
-    POINT_LOOKS,
-    Look,
-    TimeCurve,
-    draw_box_panel,
-    draw_time_panel,
-    set_gap_axis,
-)
-from coevo.report.figures import draw_band_panel, make_figure, require_matplotlib, write_figure
-from coevo.report.tables import ReportTable
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.report.comparison_figures import (
+        LINE_LOOKS,
+        POINT_LOOKS,
+        Look,
+        TimeCurve,
+        draw_box_panel,
+        draw_time_panel,
+        set_gap_axis,
+    )
+    from coevo.report.figures import draw_band_panel, make_figure, require_matplotlib, write_figure
+    from coevo.report.tables import ReportTable
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        comparison_figures=(
+            "LINE_LOOKS POINT_LOOKS Look TimeCurve draw_box_panel draw_time_panel set_gap_axis"
+        ),
+        figures="draw_band_panel make_figure require_matplotlib write_figure",
+        tables="ReportTable",
+    )
 
 __all__ = [
     "LINE_LOOKS",

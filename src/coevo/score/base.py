@@ -206,7 +206,8 @@ class Scorer(ABC):
 
     def _score_with_cache(self, families: FamilyBatch) -> NDArray[np.float64]:
         entries, new = self._cache.find_or_add(families)
-        self._cache.store_scores(self._score_new(new))
+        if len(new):
+            self._cache.store_scores(self._score_new(new))
         return self._cache.get_scores(entries)
 
     def _score_new(self, families: FamilyBatch) -> NDArray[np.float64]:

@@ -23,22 +23,21 @@ from coevo.score.count_kernels import (
     HIGH,
     N_FACTS,
     N_OTHERS,
-    N_WORK,
     RANK,
-    ROWS_PER_BLOCK,
     SINGLE,
     WORDS_PER_BLOCK,
+    CountIndex,
 )
 from coevo.score.families import FamilyBatch
 from coevo.score.family_kernels import (
-    STORE,
+    KEY,
+    SLOT_WIDTH,
     BatchPlan,
-    CountIndex,
     Scratch,
     SharedTables,
     plan_families,
 )
-from coevo.score.score_kernels import FIRST, RISING_LENGTH, RISING_ROWS
+from coevo.score.score_kernels import RISING_ROWS, RISING_WIDTH
 
 __all__ = [
     "build_index",
@@ -197,11 +196,10 @@ def make_scratch(table: Table) -> Scratch:
     return Scratch(
         counts=np.zeros(most_cells, dtype=np.uint32),
         margin=np.zeros(most_cells, dtype=np.uint32),
-        work=np.zeros((N_WORK, most_axes), dtype=np.int64),
-        joint=np.zeros(ROWS_PER_BLOCK, dtype=np.uint32),
-        short=np.zeros(ROWS_PER_BLOCK, dtype=np.uint16),
+        stride=np.zeros(most_axes, dtype=np.int64),
+        variables=np.zeros(most_axes, dtype=np.int32),
         words=np.zeros((min(most_axes, 64), WORDS_PER_BLOCK), dtype=np.uint64),
-        rising=np.zeros((RISING_ROWS, FIRST + RISING_LENGTH)),
+        rising=np.zeros((RISING_ROWS, RISING_WIDTH)),
     )
 
 
@@ -210,7 +208,8 @@ def make_shared_tables(singles: Sequence[NDArray[np.int64]], n_cells: int) -> Sh
     cells = np.concatenate(singles)
     pool = np.zeros(len(cells) + n_cells, dtype=np.uint32)
     pool[: len(cells)] = cells
-    slots = np.zeros((1 << max(10, (n_cells // 32).bit_length()), 2), dtype=np.int64)
+    n_slots = 1 << max(10, (n_cells // 32).bit_length())
+    slots = np.zeros((n_slots, SLOT_WIDTH), dtype=np.int64)
     shared = SharedTables(slots, pool, np.zeros(2, dtype=np.int64), len(cells))
     clear_shared_tables(shared)
     return shared
@@ -218,17 +217,18 @@ def make_shared_tables(singles: Sequence[NDArray[np.int64]], n_cells: int) -> Sh
 
 def clear_shared_tables(shared: SharedTables) -> None:
     """Remove all shared tables except the tables of one variable."""
-    shared.slots[:, 0] = -1
+    shared.slots[:, KEY] = -1
     shared.used[:] = 0, shared.n_singles
 
 
 def plan_batches(
     index: CountIndex, families: FamilyBatch, shared: SharedTables, dense_limit: int
-) -> Iterator[tuple[BatchPlan, int, int]]:
-    """Yield (plan, first, last): evaluate the families from `first` to before `last` next.
+) -> Iterator[tuple[BatchPlan, int, int, int]]:
+    """Yield (plan, size, first, last): count what is from `first` to before `last` next.
 
-    Shared tables of two and three variables come before the families that are built on them.
-    The caller must evaluate each part before it requests the next one.
+    That is new shared tables of two or three variables, if `size` is their number, or families, if
+    `size` is 0. Shared tables come before the families that are built on them. The caller must
+    count each part before it requests the next one.
     """
     n = len(families)
     plan = BatchPlan(
@@ -240,24 +240,17 @@ def plan_batches(
         new_pairs=np.empty((n, 2), dtype=np.int32),
         new_triples=np.empty((n, 3), dtype=np.int32),
     )
-    first = 0
+    first, requested = 0, np.empty(2, dtype=np.int64)
     while first < n:
-        last, n_pairs, n_triples = plan_families(index, plan, shared, first, dense_limit)
-        yield _plan_shared_tables(plan.new_pairs[:n_pairs]), 0, n_pairs
-        yield _plan_shared_tables(plan.new_triples[:n_triples]), 0, n_triples
-        yield plan, first, last
+        last = plan_families(index, plan, shared, first, dense_limit, requested)
+        for size, n_tables in zip((2, 3), requested.tolist(), strict=True):
+            if n_tables:
+                yield plan, size, 0, n_tables
+        if last > first:
+            yield plan, 0, first, last
         if last < n:
             clear_shared_tables(shared)
         first = last
-
-
-def _plan_shared_tables(new: NDArray[np.int32]) -> BatchPlan:
-    """Return the plan of the shared tables that `plan_families` requests."""
-    n, k = new.shape
-    variables = np.ascontiguousarray(new).reshape(-1)
-    start = np.arange(0, n * k + 1, k)
-    store, none = np.full(n, STORE, dtype=np.int8), np.empty(0, dtype=np.int64)
-    return BatchPlan(variables, start, variables, store, none, new, new)
 
 
 def compute_table_offsets(

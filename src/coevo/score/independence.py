@@ -2,7 +2,7 @@
 
 The null hypothesis of a test is that x and y are independent given the variables Z. A small
 p-value speaks against it. `Scorer.test_triples` counts a batch, on the threads of the scorer or in
-the shards of a table, and this module turns the counts into numbers. `independence_kernels`
+the shards of a table, and this module turns the counts into numbers. engine/independence.h
 explains the two statistics.
 
 The degrees of freedom count what the data can show: in each stratum (a configuration of Z that
@@ -20,15 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_choice
+from coevo.score.count_kernels import CountIndex
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import CountIndex
+from coevo.score.family_kernels import TableSums
 from coevo.score.independence_kernels import (
     G2,
+    INDEPENDENCE_ARRAYS,
     X2,
     compute_upper_tails,
     measure_sparse,
     measure_tables,
 )
+from coevo.score.sparse_kernels import make_sparse_scratch
 from coevo.threads import Threads
 
 __all__ = [
@@ -139,27 +142,31 @@ class CountedTriples:
 
     facts: NDArray[np.int64]  # of all variables, see `count_kernels`
     triples: FamilyBatch
-    begin: NDArray[np.int64]  # (n + 1,): where the table of each triple begins in `cells`
-    cells: NDArray[np.uint32]
+    sums: TableSums  # where the table of each triple begins, and the tables
     rows: Mapping[int, tuple[CountIndex, NDArray[np.int32]]] = field(default_factory=dict)
     # by number of the triple: an index with its rows, and its members in that index
 
 
 def measure_counts(counted: CountedTriples, kind: int, threads: Threads) -> tuple[Numbers, Numbers]:
     """Return the statistics and the degrees of freedom of counted triples."""
-    triples = counted.triples
+    triples, sums = counted.triples, counted.sums
     statistics, freedoms = np.zeros(len(triples)), np.zeros(len(triples))
     sparse = list(counted.rows.items())
 
     def measure_part(first: int, last: int, _: int) -> None:
-        where = (triples.members, triples.start, first, last, counted.begin, counted.cells)
-        measure_tables(counted.facts, kind, *where, statistics, freedoms)
+        states = np.empty(len(sums.cells) + 1, dtype=np.int64)  # never fewer than those of x and y
+        where = (counted.facts, triples.members, triples.start, sums)
+        measure_tables(*where, kind, first, last, states, statistics, freedoms)
 
     def measure_sparse_part(first: int, last: int, _: int) -> None:
-        for number, (rows, members) in sparse[first:last]:
-            statistics[number], freedoms[number] = measure_sparse(rows, kind, members)
+        part, measured = sparse[first:last], np.empty(2)
+        n_rows = max(rows.codes.shape[1] for _, (rows, _) in part)
+        scratch = make_sparse_scratch(n_rows, INDEPENDENCE_ARRAYS)
+        for number, (rows, members) in part:
+            measure_sparse(rows, kind, members, scratch, measured)
+            statistics[number], freedoms[number] = measured
 
-    if len(counted.cells):
+    if len(sums.cells):
         threads.run_in_parts(measure_part, len(triples), SMALLEST_PART)
     if sparse:
         threads.run_in_parts(measure_sparse_part, len(sparse), SMALLEST_SPARSE_PART)

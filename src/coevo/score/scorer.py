@@ -32,12 +32,13 @@ from coevo.score.family_kernels import (
     SPARSE,
     BatchPlan,
     TableSums,
+    count_shared_tables,
     evaluate_families,
 )
 from coevo.score.independence import CountedTriples, TripleBatch
 from coevo.score.pair_kernels import measure_pairs
 from coevo.score.scores import Score
-from coevo.score.sparse_kernels import evaluate_sparse
+from coevo.score.sparse_kernels import evaluate_sparse, make_sparse_scratch
 from coevo.signatures import accept_options
 from coevo.work_time import check_deadline
 
@@ -46,6 +47,7 @@ __all__ = ["FamilyScorer"]
 SHARED_CELLS = 1 << 21  # cells of the tables that families share: 8 MiB
 CELLS_PER_STEP = 1 << 28  # rows or cells, times families, between two checks of the deadline
 SMALLEST_PART = 64  # the fewest families for which a thread pays off
+KEPT_ROWS = 1 << 16  # working memory for so few rows is kept: 4 MiB for each thread
 CELLS_PER_COUNT = 1 << 22  # cells that are counted before they are tested: 16 MiB
 NO_SUMS = TableSums(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint32))
 NO_SCORES = np.empty(0)
@@ -111,6 +113,11 @@ class FamilyScorer(Scorer):
     def _start_over(self) -> None:
         self._shared = make_shared_tables(self._dataset.state_counts, SHARED_CELLS)
         self._scratch = [make_scratch(self._dataset) for _ in range(self.threads.n)]
+        n_stored = self._index.codes.shape[1]
+        is_small = n_stored <= KEPT_ROWS  # then making it takes as long as scoring a family
+        self._sparse_scratch = [
+            make_sparse_scratch(n_stored) if is_small else None for _ in self._scratch
+        ]
         super()._start_over()
 
     @property
@@ -120,16 +127,18 @@ class FamilyScorer(Scorer):
 
     def estimate_memory(self) -> int:
         """Return the largest number of bytes that the scorer holds, including the data."""
-        scratch = [array for scratch in self._scratch for array in scratch]
-        arrays = [*self._index, *self._shared[:3], *scratch]
+        kept = [scratch for scratch in self._sparse_scratch if scratch]
+        scratch = [array for scratch in [*self._scratch, *kept] for array in scratch]
+        shared = [self._shared.slots, self._shared.pool, self._shared.used]
+        arrays = [*self._index, *shared, *scratch]
         return self._cache_bytes + sum(int(array.nbytes) for array in arrays)
 
     def _compute(self, families: FamilyBatch) -> NDArray[np.float64]:
         """Count and score families that are not in the cache."""
         scores = np.empty(len(families))
         limit = compute_dense_limit(self._dataset.n_rows)
-        for batch, first, last in plan_batches(self._index, families, self._shared, limit):
-            self._evaluate(batch, first, last, NO_SUMS, scores)
+        for part in plan_batches(self._index, families, self._shared, limit):
+            self._evaluate(*part, NO_SUMS, scores)
         return scores
 
     def measure_pairs(self, children: Sequence[int]) -> Iterator[NDArray[np.float64]]:
@@ -137,8 +146,8 @@ class FamilyScorer(Scorer):
 
         A pair takes some tens of nanoseconds if all variables have bit sets, else a microsecond.
         """
-        facts, bits, dataset = self._index.facts, self._index.bits, self._dataset
-        if (facts[:, BITS] < 0).any():
+        dataset = self._dataset
+        if (self._index.facts[:, BITS] < 0).any():
             yield from super().measure_pairs(children)
             return
         counts = np.arange(dataset.n_rows + 1, dtype=np.float64)
@@ -148,7 +157,7 @@ class FamilyScorer(Scorer):
         for child in children:
             check_deadline()
             gains = np.empty(dataset.n_variables)
-            measure_pairs(facts, bits, singles, x_log_x, child, column, gains)
+            measure_pairs(self._index, singles, x_log_x, child, column, gains)
             yield gains
 
     def _count_triples(self, triples: TripleBatch) -> Iterator[CountedTriples]:
@@ -159,17 +168,18 @@ class FamilyScorer(Scorer):
             part = triples.slice(low, high)
             begin = offsets[low : high + 1] - offsets[low]
             sums = TableSums(begin, np.zeros(int(begin[-1]), dtype=np.uint32))
-            for batch, first, last in plan_batches(self._index, part, self._shared, limit):
-                self._evaluate(batch, first, last, sums)
+            for step in plan_batches(self._index, part, self._shared, limit):
+                self._evaluate(*step, sums)
             rows = {
                 number: (self._index, part.members[part.start[number] : part.start[number + 1]])
                 for number in np.flatnonzero(np.diff(begin) == 0).tolist()
             }
-            yield CountedTriples(self._index.facts, part, begin, sums.cells, rows)
+            yield CountedTriples(self._index.facts, part, sums, rows)
 
     def _evaluate(
         self,
         batch: BatchPlan,
+        size: int,
         first: int,
         last: int,
         sums: TableSums,
@@ -177,10 +187,12 @@ class FamilyScorer(Scorer):
     ) -> None:
         """Score families, or add up their tables, in steps, each on all threads.
 
-        An interrupt or the deadline stops between steps.
+        With a `size`, count shared tables. An interrupt or the deadline stops between steps.
         """
         index, spec, shared = self._index, self._spec, self._shared
-        has_sparse = scores is not None and bool(np.any(batch.method[first:last] == SPARSE))
+        has_sparse = (
+            not size and scores is not None and bool(np.any(batch.method[first:last] == SPARSE))
+        )
         target = NO_SCORES if scores is None else scores
         cost = max(self._dataset.codes.shape[1], compute_dense_limit(self._dataset.n_rows))
         step = max(SMALLEST_PART, CELLS_PER_STEP // cost)
@@ -189,9 +201,14 @@ class FamilyScorer(Scorer):
 
             def evaluate_part(begin: int, end: int, number: int, offset: int = beginning) -> None:
                 begin, end, scratch = offset + begin, offset + end, self._scratch[number]
+                if size:
+                    count_shared_tables(index, batch, size, begin, end, shared, scratch)
+                    return
                 work = (index, spec, batch, begin, end)
                 evaluate_families(*work, shared, scratch, sums, target)
                 if has_sparse:
-                    evaluate_sparse(*work, target)
+                    kept = self._sparse_scratch[number]
+                    own = kept or make_sparse_scratch(index.codes.shape[1])
+                    evaluate_sparse(*work, own, target)
 
             self.threads.run_in_parts(evaluate_part, min(step, last - beginning), SMALLEST_PART)

@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 from coevo.checks import is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
 from coevo.names import match_name
-from coevo.score.family_kernels import ScoreSpec
 from coevo.score.regret import (
     approximate_regret,
     compute_two_state_constants,
@@ -49,6 +48,7 @@ from coevo.score.score_kernels import (
     FACTORISED,
     LIKELIHOOD,
     QUOTIENT,
+    ScoreSpec,
 )
 
 __all__ = [

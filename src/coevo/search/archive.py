@@ -12,15 +12,18 @@ same hash, one of them is skipped, and always the same one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coevo.randomness import random_stream
 from coevo.score import FamilyBatch
+from coevo.search.allowed_kernels import OrderScratch, make_scratch
 from coevo.search.archive_kernels import flag_dominated
 from coevo.search.base import Problem
 from coevo.search.family_index_kernels import Families, FamilyIndex, index_families
@@ -73,7 +76,7 @@ class Archive:
         none = np.empty(0, dtype=np.uint64)
         return cls(begin, np.array(scores), start, parents, none)
 
-    @property
+    @cached_property
     def families(self) -> Families:
         """The families as arrays for the kernels."""
         return Families(self.begin, self.score, self.start, self.parents)
@@ -82,6 +85,27 @@ class Archive:
     def index(self) -> FamilyIndex:
         """The families by child and parent, for the kernels."""
         return index_families(self.families)
+
+    @contextmanager
+    def lend_scratch(self) -> Iterator[OrderScratch]:
+        """Lend the working memory of the kernels, which is made once for each thread.
+
+        After an error it may be in any state, and does not come back.
+        """
+        try:
+            scratch = self._idle_scratch.pop()
+        except IndexError:
+            scratch = make_scratch(self.families)
+        yield scratch
+        self._idle_scratch.append(scratch)
+
+    @cached_property
+    def _idle_scratch(self) -> list[OrderScratch]:
+        return []
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: a worker makes the rest again from them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def n_families(self) -> int:

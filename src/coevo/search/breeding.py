@@ -30,7 +30,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.graph import ArcRules
-from coevo.search.allowed_kernels import make_scratch
 from coevo.search.archive import Archive, ParentSet, hash_keys
 from coevo.search.masks import Turns
 from coevo.search.operators import Orders, cycle_crossover
@@ -104,7 +103,15 @@ def breed_orders(
             pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
             children[i] = pair[int(rng.integers(2))][0]
         else:
-            draw_order(choice[one], archive.families, archive.index, rng.random(n), children[i])
+            with archive.lend_scratch() as scratch:
+                draw_order(
+                    choice[one],
+                    archive.families,
+                    archive.index,
+                    scratch,
+                    rng.random(n),
+                    children[i],
+                )
             if kind < 0.7:
                 _shuffle_family(rng, children[i], choice[one], archive)
             else:
@@ -180,9 +187,11 @@ class ParentSetBreeder:
     def _find_nearby(self, order: int) -> NDArray[np.bool_]:
         """Return which unextended families are best responses after one move of an order."""
         asked = np.zeros(self._archive.n_families, dtype=np.bool_)
-        archive, scratch = self._archive, make_scratch(self._archive.families)
-        order_and_choice = self._orders[order], self._choice[order]
-        flag_nearby_responses(*order_and_choice, archive.families, archive.index, scratch, asked)
+        archive, order_and_choice = self._archive, (self._orders[order], self._choice[order])
+        with archive.lend_scratch() as scratch:
+            flag_nearby_responses(
+                *order_and_choice, archive.families, archive.index, scratch, asked
+            )
         return asked
 
     def _list_unextended(self, child: int) -> tuple[list[int], list[int]]:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.search.allowed_kernels import make_scratch
 from coevo.search.archive import Archive
 from coevo.search.base import Problem
 from coevo.search.decode_kernels import put_required_first
@@ -62,17 +61,18 @@ def improve_orders(
 
     def climb(begin: int, end: int, part: int) -> None:
         rows = slice(begin, end)
-        climb_orders(
-            moved[rows],
-            draws.visits[rows],
-            draws.perturbations[rows],
-            draws.local[rows],
-            families,
-            index,
-            make_scratch(families),
-            least_gain,
-            choice[rows],
-        )
+        with archive.lend_scratch() as scratch:
+            climb_orders(
+                moved[rows],
+                draws.visits[rows],
+                draws.perturbations[rows],
+                draws.local[rows],
+                families,
+                index,
+                scratch,
+                least_gain,
+                choice[rows],
+            )
 
     problem.scorer.threads.run_in_parts(climb, len(orders), 1, is_uneven=True)
     return moved, choice

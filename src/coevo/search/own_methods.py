@@ -19,10 +19,9 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -31,6 +30,9 @@ from numpy.typing import NDArray
 from coevo.errors import CoevoError, GraphError, MethodError, ParameterError, suggest_match
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.budget import Budget
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["ENTRY_POINTS", "CheckedSearch", "find_entry_points", "hash_code", "load_class"]
 
@@ -41,6 +43,8 @@ HASH_LENGTH = 16  # hexadecimal digits
 
 def find_entry_points() -> dict[str, EntryPoint]:
     """Return the methods that installed packages offer, by name. This imports none of them."""
+    from importlib.metadata import entry_points
+
     return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
 
 

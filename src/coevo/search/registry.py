@@ -6,8 +6,9 @@ and checks classes from outside coevo.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
@@ -15,24 +16,8 @@ from coevo.errors import ParameterError, bad_choice, bad_parameter, suggest_matc
 from coevo.names import match_name
 from coevo.search.base import Method, Problem, Search
 from coevo.search.budget import Budget
-from coevo.search.ccga import CCGA
-from coevo.search.ccma import CCMA
-from coevo.search.chow_liu import ChowLiu
-from coevo.search.ga import GA
-from coevo.search.ges import GES
-from coevo.search.hill_climb import HillClimb
-from coevo.search.islands import Islands
-from coevo.search.k2 import K2
-from coevo.search.k2ga import K2GA
-from coevo.search.mdlep import MDLEP
 from coevo.search.method_text import MethodText, split_methods
-from coevo.search.mmhc import MMHC
-from coevo.search.naive_bayes import NaiveBayes
 from coevo.search.own_methods import CheckedSearch, find_entry_points, hash_code, load_class
-from coevo.search.pc import PC
-from coevo.search.tabu import Tabu
-from coevo.search.tan import TAN
-from coevo.search.wong import Wong
 
 __all__ = [
     "METHODS",
@@ -44,13 +29,47 @@ __all__ = [
     "open_search",
 ]
 
-METHODS: dict[str, type[Method]] = {
-    method.name: method
-    for method in (
-        *(CCGA, CCMA, GA, GES, K2, K2GA, MDLEP, MMHC, PC, TAN),
-        *(ChowLiu, HillClimb, Islands, NaiveBayes, Tabu, Wong),
-    )
+# The class of each method, in the module of its name.
+_CLASSES = {
+    "ccga": "CCGA",
+    "ccma": "CCMA",
+    "chow_liu": "ChowLiu",
+    "ga": "GA",
+    "ges": "GES",
+    "hill_climb": "HillClimb",
+    "islands": "Islands",
+    "k2": "K2",
+    "k2ga": "K2GA",
+    "mdlep": "MDLEP",
+    "mmhc": "MMHC",
+    "naive_bayes": "NaiveBayes",
+    "pc": "PC",
+    "tabu": "Tabu",
+    "tan": "TAN",
+    "wong": "Wong",
 }
+
+
+class _Methods(Mapping[str, type[Method]]):
+    """The methods of coevo by name. A method is imported when it is chosen."""
+
+    def __getitem__(self, name: str) -> type[Method]:
+        if name not in _CLASSES:
+            raise KeyError(name)
+        method: type[Method] = getattr(import_module(f"coevo.search.{name}"), _CLASSES[name])
+        return method
+
+    def __contains__(self, name: object) -> bool:
+        return name in _CLASSES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+METHODS: Mapping[str, type[Method]] = _Methods()
 
 
 @dataclass(frozen=True)
@@ -158,7 +177,7 @@ def make_method(method: str | Method, owner: str, **settings: Any) -> Method:
 
 def is_own_method(method: Method) -> bool:
     """Return whether a method comes from outside coevo."""
-    return type(method) not in METHODS.values()
+    return METHODS.get(method.name) is not type(method)
 
 
 def find_code_hash(method: Method) -> str | None:

@@ -1,9 +1,22 @@
 """Graph layout: variables in layers, arcs from top to bottom, without Graphviz."""
 
-from coevo.picture.layout.boxes import Arc, Box, Layout
-from coevo.picture.layout.drawing import lay_out
-from coevo.picture.layout.labels import clean_text, estimate_text_width, shorten_name
-from coevo.picture.layout.routing import Curve
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.picture.layout.boxes import Arc, Box, Layout
+    from coevo.picture.layout.drawing import lay_out
+    from coevo.picture.layout.labels import clean_text, estimate_text_width, shorten_name
+    from coevo.picture.layout.routing import Curve
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        boxes="Arc Box Layout",
+        drawing="lay_out",
+        labels="clean_text estimate_text_width shorten_name",
+        routing="Curve",
+    )
 
 __all__ = [
     "Arc",

@@ -1,8 +1,20 @@
 """HTML report: a network and the facts about it, as one self-contained file."""
 
-from coevo.report.page.document import render_page, write_page
-from coevo.report.page.from_run import make_network_page, make_run_page
-from coevo.report.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
+from typing import TYPE_CHECKING
+
+from coevo.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from coevo.report.page.document import render_page, write_page
+    from coevo.report.page.from_run import make_network_page, make_run_page
+    from coevo.report.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
+else:
+    __getattr__, __dir__ = import_lazily(
+        __name__,
+        document="render_page write_page",
+        from_run="make_network_page make_run_page",
+        model="ArcFacts BootstrapArc BootstrapSummary Page ScorePoint",
+    )
 
 __all__ = [
     "ArcFacts",

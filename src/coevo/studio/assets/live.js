@@ -3,15 +3,19 @@
 // A browser allows six connections to a server, so that the seventh tab with a stream of its own
 // would freeze. All tabs share one stream, in a shared worker (shared_stream.js). Where a browser has
 // no shared workers, each tab has its own stream. A hidden tab hears nothing; when it is shown again
-// it continues after the last event that it saw, so nothing is lost.
+// it continues after the last event that it saw, so nothing is lost. Notices have no number: the
+// views read their lists again when the tab is connected again.
 
 import { Stream } from "./stream.js";
+
+const LISTS = ["runs", "tables", "networks"]; // the kinds of notices
 
 export class Live {
   constructor() {
     this.listeners = new Map();
     this.run = null;
     this.last = 0;
+    this.wasOnline = false;
     const receive = message => this.receive(message);
     if ("SharedWorker" in window) {
       const worker = new SharedWorker(new URL("./shared_stream.js", import.meta.url), { type: "module" });
@@ -54,6 +58,9 @@ export class Live {
       else if (number !== null) this.last = number;
     }
     this.emit(event);
+    if (event.kind !== "online") return;
+    if (this.wasOnline) LISTS.forEach(kind => this.emit({ kind }));
+    this.wasOnline = true;
   }
 
   emit(event) {

@@ -27,12 +27,10 @@ class KnowledgeView {
       this.saved = Promise.all([this.saved, this.save()]);
     };
     context.onEvent("tables", this.refresh);
-    document.addEventListener("visibilitychange", this.refresh); // a hidden tab hears nothing
     this.start(context.params?.[0]);
   }
 
   close() {
-    document.removeEventListener("visibilitychange", this.refresh);
     this.board.close();
   }
 

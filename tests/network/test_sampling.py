@@ -23,7 +23,7 @@ from helpers.random_networks import (
 )
 
 # The function `sample` shadows the module of the same name.
-MODULE = sys.modules["coevo.network.sample"]
+MODULE = sys.modules["coevo.network.sampling"]
 
 
 def labels(dataset):

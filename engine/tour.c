@@ -267,6 +267,7 @@ static void check_table(const TourTable *table, int64_t n) {
     CHECK(table->n_scratch == TOUR_SCRATCH && table->scratch_width == n);
     for (int64_t i = 0; i < n * table->rows_width; i++) {
         CHECK(0 <= table->rows[i] && table->rows[i] < n);
+        CHECK(table->rows[i] != i / table->rows_width); /* else a climb never ends */
     }
 }
 

@@ -302,6 +302,18 @@ def test_a_state_that_does_not_fit_never_reaches_a_kernel(problem, form, change,
     assert str(caught.value).endswith(". Start a new search.")
 
 
+def test_a_city_is_not_its_own_neighbour(seed):
+    """Its distance of zero would be a gain again and again."""
+    solve, name = SOLVERS["tsp"]
+    options = {"random_state": seed, "output": "run"}
+    solve(name, **options, budget=Budget(max_generations=1))
+    entries = read_entries(CHECKPOINT)
+    entries["part.1"][3, 0] = 3
+    write_entries(CHECKPOINT, entries)
+    with pytest.raises(FormatError, match=r"'part\.1' must not make a city its own neighbour\."):
+        solve(name, **options, resume=True)
+
+
 def test_a_changed_entry_does_not_match_the_digest(seed):
     solve_tour("burma14", random_state=seed, output="run", budget=Budget(max_generations=1))
     entries = read_entries(CHECKPOINT)

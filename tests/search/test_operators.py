@@ -6,12 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from coevo.errors import ParameterError
 from coevo.search.encoding import decode, n_bits
 from coevo.search.operators import (
     cycle_crossover,
     draw_masks,
     draw_orders,
     flip_bits,
+    number_cycles,
     pair_at_random,
     select_by_tournament,
     swap_two,
@@ -181,6 +183,38 @@ def test_cycles_of_many_variables(n, seed):
             number[cycle] = k
         assert np.array_equal(one[i], np.where(number % 2, second[i], first[i]))
         assert np.array_equal(two[i], np.where(number % 2, first[i], second[i]))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n", [1, 2, 9, 70])
+def test_numbers_of_cycles_match_naive(n, seed):
+    rng = np.random.default_rng([seed, n])
+    first, second = rng.permuted(np.tile(np.arange(n), (2, 6, 1)), axis=2)
+    second[0] = first[0]
+    for one, two, numbers in zip(first, second, number_cycles(first, second), strict=True):
+        cycles = naive.cycles(one.tolist(), two.tolist())
+        assert [np.flatnonzero(numbers == k).tolist() for k in range(len(cycles))] == [
+            sorted(cycle) for cycle in cycles
+        ]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([[0, 1, 1]], [[0, 1, 2]]),
+        ([[0, 1, 3]], [[0, 1, 2]]),
+        ([[0, 1, -1]], [[0, 1, 2]]),
+        ([[0, 1, 2]], [[1, 3, 0]]),
+        ([[0, 1, 2]], [[1, -1, 0]]),
+        ([[0, 1, 2]], [[1, 2, 2]]),
+        ([[0, 1, 2]], [[1, 0]]),
+        ([[0, 1, 2], [2, 1, 0]], [[0, 1, 2]]),
+    ],
+)
+def test_cycles_of_other_numbers_are_refused(first, second):
+    with pytest.raises(ParameterError, match=r"^Cycle crossover needs permutations"):
+        number_cycles(np.array(first), np.array(second))
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])

@@ -131,6 +131,7 @@ def test_a_forged_file_is_refused_or_harmless(name, seed, tmp_path):
         ("k2", "order", np.zeros(5, dtype=np.int64), "'order' must have the shape (n)"),
         ("k2", "order", np.arange(6.0), "'order' must be an array of int64 with 1 axes"),
         ("k2", "growing", True, "'growing' must be an array of bool with 1 axes"),
+        ("k2", "growing", np.full(6, 2, "u1").view("?"), "'growing' must hold bytes 0 and 1"),
         ("hill_climb", "adjacency", np.eye(6, dtype=bool), "'adjacency' must hold no cycle"),
         ("hill_climb", "gains", np.full((6, 6), np.nan), "'gains' must hold scores"),
         ("hill_climb", "score", np.nan, "'score' must be a score"),

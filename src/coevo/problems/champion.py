@@ -105,6 +105,14 @@ class ChampionTours(Solver):
             Array(np.float64, ("n", width)),
         )
 
+    def find_flaw(self, state: SolveState) -> str:
+        """Return the first flaw of a state from a file; "" if none."""
+        flaw = super().find_flaw(state)
+        if flaw or self.n_places < MIN_CITIES:
+            return flaw
+        is_own = state.parts[1] == np.arange(self.n_places)[:, None]  # a climb would never end
+        return "'part.1' must not make a city its own neighbour" if is_own.any() else ""
+
     def is_finished(self, state: SolveState) -> bool:
         """Return whether all tours were enumerated."""
         return self.n_places < MIN_CITIES

@@ -264,6 +264,7 @@ def _replace_population(
     n = len(children)
     elite = int(old_scores.argmax())
     elite_score = earned[n:] if len(earned) > n else old_scores[elite : elite + 1]
-    kept = np.delete(np.arange(n), earned[:n].argmin())
-    population = np.concatenate([old[elite : elite + 1], children[kept]])
-    return population, np.concatenate([elite_score, earned[kept]])
+    worst = int(earned[:n].argmin())
+    population = np.concatenate([old[elite : elite + 1], children[:worst], children[worst + 1 :]])
+    scores = np.concatenate([elite_score, earned[:worst], earned[worst + 1 : n]])
+    return population, scores

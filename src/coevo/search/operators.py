@@ -19,6 +19,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.errors import ParameterError
+from coevo.search.cycle_kernels import number_pairs
 from coevo.search.encoding import n_bits
 from coevo.work_time import check_deadline
 
@@ -70,9 +72,10 @@ def select_by_tournament(rng: Generator, scores: Scores) -> Indices:
     """
     n_pop = len(scores)
     entered = np.concatenate([rng.permutation(n_pop), rng.permutation(n_pop)])
-    pairs = np.sort(entered.reshape(n_pop, 2), axis=1)
-    second_wins = scores[pairs[:, 1]] > scores[pairs[:, 0]]
-    return np.where(second_wins, pairs[:, 1], pairs[:, 0])
+    one, two = entered.reshape(n_pop, 2).T
+    first, second = np.minimum(one, two), np.maximum(one, two)
+    winners: Indices = np.where(scores[second] > scores[first], second, first)
+    return winners
 
 
 def select_by_rank(draws: NDArray[np.float64], n_pop: int) -> Indices:
@@ -116,11 +119,11 @@ def two_point_crossover(
     """
     n_pairs, length = first.shape
     crossed = _draw_events(rng, n_pairs, p_crossover)
-    cuts = np.sort(rng.integers(0, length + 1, size=(n_pairs, 2)), axis=1)
+    cuts = np.sort(rng.integers(0, length + 1, size=(n_pairs, 2)), axis=1).tolist()
     one, two = first.copy(), second.copy()
     for pair in np.flatnonzero(crossed).tolist():
-        middle = slice(*cuts[pair].tolist())
-        one[pair, middle], two[pair, middle] = second[pair, middle], first[pair, middle]
+        begin, end = cuts[pair]
+        one[pair, begin:end], two[pair, begin:end] = second[pair, begin:end], first[pair, begin:end]
     return one, two
 
 
@@ -141,20 +144,12 @@ def number_cycles(first: Orders, second: Orders) -> NDArray[np.int64]:
     """Return the cycle number of each position, counted from the first position.
 
     The next position of a cycle is where `first` holds the element that `second` holds here.
-    The smallest position of each cycle is found by doubling: looking 1, 2, 4, ... steps ahead.
     """
-    n_pairs, n = first.shape
-    row = (np.arange(n_pairs) * n)[:, None]  # position numbers run through all pairs
-    places = np.empty(first.size, dtype=np.int64)
-    places[first + row] = np.arange(n) + row
-    step = places[second + row].ravel()
-    positions = np.arange(first.size)
-    least = positions
-    for _ in range(n.bit_length()):
-        least = np.minimum(least, least[step])
-        step = step[step]
-    number_by_least = np.cumsum((least == positions).reshape(n_pairs, n), axis=1) - 1
-    return number_by_least.ravel()[least].reshape(n_pairs, n)
+    one, two = (np.ascontiguousarray(orders, dtype=np.int64) for orders in (first, second))
+    numbers, place = np.empty_like(one), np.empty(one.shape[1], dtype=np.int64)
+    if one.shape != two.shape or not number_pairs(one, two, place, numbers):
+        raise ParameterError("Cycle crossover needs permutations of the numbers from 0.")
+    return numbers
 
 
 def _draw_events(rng: Generator, n: int, probability: float) -> NDArray[np.bool_]:

@@ -70,6 +70,8 @@ class Array:
             wanted = sizes.setdefault(name, size) if isinstance(name, str) else name
             if size != wanted:
                 return f"must have the shape ({', '.join(map(str, self.shape))})"
+        if self.dtype is np.bool_ and (value.view(np.uint8) > 1).any():
+            return "must hold bytes 0 and 1"  # C relies on it; a file may hold others
         if self.rule is not None and not self.rule.holds(value, sizes):
             return f"must hold {self.rule.words}"
         return ""

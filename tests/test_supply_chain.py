@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PIN = re.compile(r"^([A-Za-z0-9_.-]+)==(\S+?)(?: \\)?$", flags=re.MULTILINE)
+PIN = re.compile(r"^([A-Za-z0-9_.-]+)==(\S+?)(?: ; .*?)?(?: \\)?$", flags=re.MULTILINE)
 
 
 def normalise(name):

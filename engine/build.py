@@ -331,7 +331,9 @@ def _build(
             list(pool.map(compile_source, jobs))
         for name, library in zip(levels, libraries, strict=True):
             fresh = Path(folder, library.name)
-            _run([*compiler.command, *link, *made[name], "-o", fresh, "-lm"])
+            # macOS writes into a library where it was made, unless it gets a name.
+            own = [f"-Wl,-install_name,@rpath/{fresh.name}"] if fresh.suffix == ".dylib" else []
+            _run([*compiler.command, *link, *own, *made[name], "-o", fresh, "-lm"])
             os.replace(fresh, library)  # a process that has loaded the old file keeps it
 
 

@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# The C library: at once if it is up to date.
+BUILD := $(BIN)/python engine/build.py
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
@@ -28,15 +30,13 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("coevo needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 " if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-ENGINE := $(wildcard engine/*.c engine/*.h engine/build.py)
-
-$(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt $(ENGINE)
+$(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Setting up .venv (once) ..."
 	@$(PIP) --editable '.[plot]'
 	@touch $@
 
 # --no-compile: bytecode is made when a module is imported first, and most never are
-$(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt $(ENGINE)
+$(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Setting up .venv with the tools for development (once) ..."
 	@$(PIP) --no-compile --editable '.[plot,dev]'
 	@touch $(VENV)/installed $@
@@ -48,6 +48,7 @@ $(VENV)/browser: $(BIN)/python
 	@touch $@
 
 demo: $(VENV)/installed
+	@$(BUILD)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo
 
 $(VENV)/installed-studio: $(VENV)/installed
@@ -55,30 +56,36 @@ $(VENV)/installed-studio: $(VENV)/installed
 	@touch $@
 
 studio: $(VENV)/installed-studio
+	@$(BUILD)
 	@$(BIN)/coevo studio
 
 test: $(VENV)/browser $(VENV)/installed-dev
+	@$(BUILD)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/gate
 
 quick: $(VENV)/installed-dev
+	@$(BUILD)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/quick
 
 check: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
 
 engine: $(BIN)/python
-	@$(BIN)/python engine/build.py
+	@$(BUILD)
 
 sanitize: $(VENV)/installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/sanitize
 
 docs: $(VENV)/installed-dev
+	@$(BUILD)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs
 
 bench: $(VENV)/installed-dev
+	@$(BUILD)
 	@$(BIN)/python benchmarks/local_scores.py
 
 fuzz: $(VENV)/installed-dev
+	@$(BUILD)
 	@cd tests && ../$(BIN)/python -m fuzz.run --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
 
 clean:

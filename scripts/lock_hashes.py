@@ -17,6 +17,7 @@ import tomllib
 import urllib.request
 from importlib import metadata
 from pathlib import Path
+from typing import Any, cast
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
@@ -32,6 +33,7 @@ BACKEND = (
     "pluggy",
     "tomlkit",
     "trove-classifiers",
+    "ziglang",  # a release is compiled by it, for all systems
 )
 HEAD = """\
 # Written by scripts/lock_hashes.py from constraints.txt; CI installs it with --require-hashes.
@@ -42,6 +44,7 @@ def main(arguments: list[str]) -> int:
     """Write the file; print what has no version in constraints.txt."""
     index = arguments[0] if arguments else INDEX
     versions = read_versions(ROOT / "constraints.txt")
+    markers = read_markers()
     lines = [HEAD]
     for name in sorted(find_needed("coevo", {"dev"}) | set(BACKEND)):
         version = versions.get(name)
@@ -53,7 +56,9 @@ def main(arguments: list[str]) -> int:
             print(f"The index has no files of {name} {version}.", file=sys.stderr)
             return 1
         options = " \\\n".join(f"    --hash=sha256:{digest}" for digest in hashes)
-        lines.append(f"{name}=={version} \\\n{options}\n")
+        marker = markers.get(name)
+        pin = f"{name}=={version}" if marker is None else f"{name}=={version} ; {marker}"
+        lines.append(f"{pin} \\\n{options}\n")
     (ROOT / "requirements.lock").write_text("".join(lines), encoding="utf-8")
     print(f"{len(lines) - 1} packages in requirements.lock")
     return 0
@@ -63,6 +68,13 @@ def read_versions(path: Path) -> dict[str, str]:
     """Return the version of each package in a file of constraints."""
     pins = (line.split("==") for line in path.read_text().splitlines() if "==" in line)
     return {canonicalize_name(name.strip()): version.strip() for name, version in pins}
+
+
+def read_markers() -> dict[str, str]:
+    """Return for which versions of Python coevo wants a package, if not for all."""
+    texts = [text for texts in read_project()["optional-dependencies"].values() for text in texts]
+    needed = map(Requirement, texts)
+    return {canonicalize_name(one.name): str(one.marker) for one in needed if one.marker}
 
 
 def find_needed(package: str, extras: set[str]) -> set[str]:
@@ -88,12 +100,20 @@ def list_requirements(package: str) -> list[str]:
     """Return what a package requires: coevo by its pyproject.toml, others as they are installed."""
     if package != "coevo":
         return metadata.requires(package) or []
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"].items()
-    return [
-        *project["dependencies"],
-        *(f"{text}; extra == '{extra}'" for extra, texts in extras for text in texts),
-    ]
+    project = read_project()
+    found: list[str] = [*project["dependencies"]]
+    for extra, texts in project["optional-dependencies"].items():
+        for text in texts:
+            package, _, marker = text.partition(";")
+            own = f"extra == '{extra}'"
+            found.append(f"{package}; ({marker}) and {own}" if marker else f"{package}; {own}")
+    return found
+
+
+def read_project() -> dict[str, Any]:
+    """Return what pyproject.toml says of the project."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return cast("dict[str, Any]", tomllib.loads(text)["project"])
 
 
 def fetch_hashes(index: str, name: str, version: str) -> list[str]:

@@ -150,7 +150,7 @@ def _learn(tab: Tab, method: str, table: str = "patients") -> None:
     tab.get_by_label("Method").select_option(method)
     tab.get_by_role("button", name="Start the search").click()
     tab.get_by_role("heading", name=f"{table} {method}").wait_for()
-    tab.locator(".state.done").wait_for(timeout=180_000)  # it may compile first
+    tab.locator(".state.done").wait_for(timeout=180_000)
 
 
 def _add_arc(tab: Tab, kind: str, parent: str, child: str) -> None:

@@ -47,7 +47,6 @@ SLOW_PATHS = (
     "search/test_long_runs.py",
     "studio",
     "test_interrupts.py",
-    "test_kernel_cache.py",
 )
 
 # parts of the names of tests

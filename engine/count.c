@@ -3,16 +3,17 @@
 
 /* Nanoseconds, measured by benchmarks/kernels.py on one core. Only their ratios matter. They decide
  * which method computes a result, and all methods give the same result. */
+static const double ROWS = 50.0;                       /* to begin with rows */
 static const double ROW = 0.42, ROW_AND_COLUMN = 0.05; /* a row, and each column of it */
 static const double NODE = 12.0, WORD = 0.18;          /* a cell by bit sets, each word of a set */
-static const double CELL = 1.0;                       /* to clear, subtract and add up a cell */
+static const double CELL = 1.0;                        /* to clear, subtract and add up a cell */
 
 /* Tables of at most this size are counted in four parts, if there are so many rows for each cell.
  */
 enum { MOST_CELLS_IN_PARTS = 1024, LEAST_ROWS_OF_A_CELL = 4 };
 
-/* A table has fewer than 2^32 cells. So it has fewer columns: a variable with two columns has more
- * than 2^8 states, and one with a single state needs no column. */
+/* The cells of a table are numbers of 32 bits, so it cannot have more columns: a variable with two
+ * columns has more than 2^8 states, and one with a single state needs no column. */
 enum { MOST_COLUMNS = 32 };
 
 Level estimate_level(
@@ -22,7 +23,7 @@ Level estimate_level(
     Level level = {INFINITY, false};
     if (get_fact(facts, first, COMPACT) >= 0) {
         double n_others = (double) get_fact(facts, first, N_OTHERS);
-        level.cost = n_others * (ROW + ROW_AND_COLUMN * (double) n_columns);
+        level.cost = ROWS + n_others * (ROW + ROW_AND_COLUMN * (double) n_columns);
     }
     if (has_bits && get_fact(facts, first, BITS) >= 0) {
         double n_nodes = ((double) get_fact(facts, first, ARITY) - 1.0) * stride;
@@ -34,7 +35,7 @@ Level estimate_level(
 }
 
 double estimate_pass(const CountIndex *index, int64_t k) {
-    return (double) index->codes_width * (ROW + ROW_AND_COLUMN * (double) k);
+    return ROWS + (double) index->codes_width * (ROW + ROW_AND_COLUMN * (double) k);
 }
 
 /* Return the first cell of the part of a table where the variables before an axis are in their most
@@ -62,8 +63,10 @@ static void add_column(Columns *columns, const uint8_t *codes, int64_t stride) {
     columns->stride[columns->n++] = (uint32_t) stride;
 }
 
-/* Overwrite `joint` with the cells of a block of rows. The vector unit does that, before the cells
- * are counted one by one. */
+/* Overwrite `joint` with the cells of a block of rows.
+ *
+ * The vector unit does that, before the cells are counted one by one. Two bytes for a cell, where
+ * they suffice, are twice as fast as four: there is one function for each. */
 #define DEFINE_JOIN(NAME, JOINT)                                                                   \
     static void NAME(const Columns *columns, int64_t start, int64_t n, JOINT *restrict joint) {    \
         for (int64_t c = 0; c < columns->n; c++) {                                                 \
@@ -94,13 +97,13 @@ static void add_column(Columns *columns, const uint8_t *codes, int64_t stride) {
         for (; i < n; i++) one[joint[i]]++;                                                        \
     }
 
-/* Two bytes for a cell, where they suffice, are twice as fast as four. */
 DEFINE_JOIN(join_short, uint16_t)
 DEFINE_JOIN(join_long, uint32_t)
 DEFINE_ADD(add_short, uint16_t)
 DEFINE_ADD(add_long, uint32_t)
 
-INLINE int64_t find_block(int64_t start, int64_t n, int64_t size) {
+/* Return the length of the block that begins at `start`. */
+INLINE int64_t clip_block(int64_t start, int64_t n, int64_t size) {
     return n - start < size ? n - start : size;
 }
 
@@ -115,14 +118,16 @@ static void count_rows(
     if (is_in_parts) tables[2] = twin + n_cells, tables[3] = twin + 2 * n_cells;
     memset(twin, 0, (size_t) (n_twins * n_cells) * sizeof *twin);
     for (int64_t start = 0; start < n_rows; start += ROWS_PER_BLOCK) {
-        int64_t n = find_block(start, n_rows, ROWS_PER_BLOCK);
+        int64_t n = clip_block(start, n_rows, ROWS_PER_BLOCK);
         if (n_cells <= MOST_CELLS_BY_LEVELS) {
             uint16_t joint[ROWS_PER_BLOCK];
             join_short(columns, start, n, joint);
+            for (int64_t i = 0; i < n; i++) CHECK(joint[i] < n_cells);
             add_short(joint, n, tables);
         } else {
             uint32_t joint[ROWS_PER_BLOCK];
             join_long(columns, start, n, joint);
+            for (int64_t i = 0; i < n; i++) CHECK(joint[i] < n_cells);
             add_long(joint, n, tables);
         }
     }
@@ -133,12 +138,14 @@ static void count_rows(
 
 /* Add rows with weights to a table. */
 static void count_weighted_rows(
-    const Columns *columns, int64_t n_rows, const int64_t *weights, uint32_t *counts
+    const Columns *columns, int64_t n_rows, const int64_t *weights, uint32_t *counts,
+    int64_t n_cells
 ) {
     uint32_t joint[ROWS_PER_BLOCK];
     for (int64_t start = 0; start < n_rows; start += ROWS_PER_BLOCK) {
-        int64_t n = find_block(start, n_rows, ROWS_PER_BLOCK);
+        int64_t n = clip_block(start, n_rows, ROWS_PER_BLOCK);
         join_long(columns, start, n, joint);
+        for (int64_t i = 0; i < n; i++) CHECK(joint[i] < n_cells);
         for (int64_t i = 0; i < n; i++) counts[joint[i]] += (uint32_t) weights[start + i];
     }
 }
@@ -156,7 +163,7 @@ void count_all_rows(const CountIndex *index, const Table *table) {
     }
     memset(table->counts, 0, (size_t) table->n_cells * sizeof *table->counts);
     if (index->n_weights) {
-        count_weighted_rows(&columns, n_rows, index->weights, table->counts);
+        count_weighted_rows(&columns, n_rows, index->weights, table->counts, table->n_cells);
     } else {
         count_rows(&columns, n_rows, table->counts, table->twin, table->n_cells);
     }
@@ -182,7 +189,7 @@ count_by_rows(const CountIndex *index, const Table *table, int64_t axis, uint32_
 
 /* ---- Counting bits ---- */
 
-/* Where the loops over configurations are: a block of words of all bit sets. */
+/* A table, and a block of words of all bit sets. */
 typedef struct {
     const int64_t *facts;
     const Table *table;
@@ -259,7 +266,7 @@ static void count_by_bits(const CountIndex *index, const Table *table, int64_t a
         if (state != common) table->counts[any + state * stride] = single[state];
     }
     for (int64_t start = 0; start < index->bits_width; start += WORDS_PER_BLOCK) {
-        int64_t n_words = find_block(start, index->bits_width, WORDS_PER_BLOCK);
+        int64_t n_words = clip_block(start, index->bits_width, WORDS_PER_BLOCK);
         Block block = {facts, table, index->bits + start, n_words, index->bits_width};
         const uint64_t *set = block.bits + get_fact(facts, first, BITS) * block.bits_width;
         for (int64_t state = 0; state < arity; state++) {

@@ -134,6 +134,9 @@ plan_family(const CountIndex *index, const BatchPlan *batch, int64_t family, int
     int64_t start = batch->start[family], k = batch->start[family + 1] - start;
     int32_t *variables = batch->variables + start;
     Wish wish = {NONE, 0};
+    for (int64_t i = 0; i < k; i++) {
+        CHECK(0 <= batch->members[start + i] && batch->members[start + i] < index->n_facts);
+    }
     sort_by_rank(index->facts, batch->members + start, k, variables);
     batch->method[family] = choose_method(index, variables, k, dense_limit, &wish.gain);
     if (batch->method[family] == BY_LEVELS) {
@@ -214,7 +217,8 @@ int64_t plan_families(
     const CountIndex *index, const BatchPlan *batch, const SharedTables *shared, int64_t first,
     int64_t dense_limit, int64_t *requested, int64_t n_requested
 ) {
-    CHECK(n_requested == 2);
+    CHECK(n_requested == 2 && batch->start[batch->n_start - 1] <= batch->n_members);
+    CHECK(batch->n_members <= batch->n_variables);
     int64_t n = batch->n_start - 1, last = first, stop = first;
     requested[0] = requested[1] = 0;
     while (last == stop && last < n) {
@@ -236,8 +240,9 @@ static Table make_table(
     const CountIndex *index, const int32_t *variables, int64_t k, const SharedTables *shared,
     const Scratch *scratch
 ) {
+    CHECK(k <= scratch->n_stride);
     int64_t n_cells = set_strides(index->facts, variables, k, scratch->stride);
-    CHECK(n_cells <= scratch->n_counts && k <= scratch->n_stride);
+    CHECK(n_cells <= scratch->n_counts && n_cells <= scratch->n_margin);
     return (Table){
         variables,    k, n_cells, scratch->stride, scratch->counts, scratch->margin, scratch->words,
         shared->pool,
@@ -248,6 +253,8 @@ void count_shared_tables(
     const CountIndex *index, const BatchPlan *batch, int64_t size, int64_t first, int64_t last,
     const SharedTables *shared, const Scratch *scratch
 ) {
+    CHECK(size == 2 || size == 3);
+    CHECK(0 <= first && last <= (size == 2 ? batch->n_new_pairs : batch->n_new_triples));
     const int32_t *requests = size == 2 ? batch->new_pairs : batch->new_triples;
     for (int64_t request = first; request < last; request++) {
         const int32_t *variables = requests + request * size;
@@ -308,14 +315,18 @@ void evaluate_families(
     int64_t last, const SharedTables *shared, const Scratch *scratch, const TableSums *sums,
     double *scores, int64_t n_scores
 ) {
+    CHECK(0 <= first && last < batch->n_start);
     for (int64_t family = first; family < last; family++) {
         if (batch->method[family] == SPARSE) continue;
         Table table = count_family(index, batch, family, shared, scratch);
         if (sums->n_begin) {
             uint32_t *cells = sums->cells + sums->begin[family];
+            CHECK(sums->begin[family] + table.n_cells <= sums->begin[family + 1]);
+            CHECK(sums->begin[family + 1] <= sums->n_cells);
             for (int64_t i = 0; i < table.n_cells; i++) cells[i] += table.counts[i];
             continue;
         }
+        CHECK(family < n_scores);
         int64_t child = batch->members[batch->start[family]];
         int64_t stride = find_stride(child, table.variables, table.k, table.stride);
         int64_t arity = get_fact(index->facts, child, ARITY);

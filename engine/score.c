@@ -32,6 +32,7 @@ sum_terms(const ScoreSpec *spec, const uint32_t *restrict counts, int64_t n, int
     const double *restrict term = spec->table + shift;
     double none = term[0], a = 0.0, b = 0.0, c = 0.0, d = 0.0;
     int64_t i = 0;
+    for (int64_t cell = 0; cell < n; cell++) CHECK(counts[cell] + shift < spec->n_table);
     for (; i + 4 <= n; i += 4) {
         a += term[counts[i]] - none;
         b += term[counts[i + 1]] - none;
@@ -160,6 +161,7 @@ double score_table(
     uint32_t *margin, double *rising
 ) {
     CHECK(arity > 0 && stride > 0 && n_cells % (arity * stride) == 0);
+    CHECK(ALL_ONES <= spec->kind && spec->kind <= QUOTIENT);
     sum_over_child(counts, n_cells, stride, arity, margin);
     int64_t q = n_cells / arity;
     if (spec->kind == DIRICHLET || spec->kind == DIRICHLET_SEEN) {

@@ -55,6 +55,18 @@ def list_c_functions():
     }
 
 
+def list_c_constants(header):
+    """Return the constants of the enumerations of a header that are numbers or sums of them."""
+    found = {}
+    for body in re.findall(r"enum \{([^}]*)\}", re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)):
+        value = -1
+        for constant in filter(None, map(str.strip, body.split(","))):
+            name, _, given = map(str.strip, constant.partition("="))
+            value = eval(given, {}, found) if given else value + 1
+            found[name] = value
+    return found
+
+
 def import_kernels():
     for path in PACKAGE.rglob("*.py"):
         if "from coevo.engine import" in path.read_text():
@@ -95,6 +107,21 @@ def test_kernels_have_the_same_arguments_in_c():
         assert arguments == expected, name
         returned = {None: "void", True: "int64_t", False: "double"}
         assert answer == returned[kernel.returns and kernel.returns.is_whole], name
+
+
+def test_constants_have_the_same_values_in_c():
+    """Of ``engine/TOPIC.h`` and ``TOPIC_kernels.py``, where both have the name."""
+    n_compared = 0
+    for path in PACKAGE.rglob("*_kernels.py"):
+        header = SOURCES / f"{path.stem.removesuffix('_kernels')}.h"
+        if header.exists():
+            parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+            module = vars(importlib.import_module(".".join(parts)))
+            in_c = list_c_constants(header.read_text())
+            for name in in_c.keys() & module.keys():
+                assert in_c[name] == module[name], f"{name} of {header.name}"
+                n_compared += 1
+    assert n_compared > 10
 
 
 def test_python_declares_every_function():

@@ -11,7 +11,7 @@ from helpers.random_tables import SHAPES, dataset_of, random_codes
 pytestmark = pytest.mark.kernel
 
 
-@pytest.mark.parametrize("n_rows", [9, 64, 150])
+@pytest.mark.parametrize("n_rows", [9, 64, 150, 4000])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_pairs_match_naive(shape, n_rows, seed):
     arities, codes = random_codes(shape, seed, n_rows)

@@ -15,7 +15,7 @@ from coevo.graph import DAG
 from coevo.score import SCORES, FamilyBatch, FamilyScorer, make_score
 from coevo.score import counting as counting_module
 from coevo.score import scorer as scorer_module
-from coevo.score.family_kernels import SPARSE
+from coevo.score.family_kernels import BEGIN, KEY, SPARSE
 from helpers.random_tables import SHAPES, dataset_of, random_codes, random_families
 
 TIGHT = {"rel": 1e-11, "abs": 1e-9}
@@ -227,18 +227,38 @@ def test_the_store_of_shared_tables_may_overflow(seed, monkeypatch):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("max_arity", [0, 16])
+@pytest.mark.parametrize("n_rows", [1, 150, 5000, 40_000])  # 625 words: more than one block
 @pytest.mark.parametrize("shape", SHAPES)
-def test_without_room_for_compact_columns_or_bit_sets(shape, max_arity, seed, monkeypatch):
-    """Large tables have neither; the other methods give the same scores."""
-    arities, codes = random_codes(shape, seed, n_rows=150)
+def test_all_counting_methods_give_the_same_scores(shape, n_rows, seed, monkeypatch):
+    """With compact columns, with bit sets, and with neither, as in large tables."""
+    arities, codes = random_codes(shape, seed, n_rows)
     families = FamilyBatch.from_pairs(random_families(len(arities), 60, 4, seed))
     plenty = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
-    monkeypatch.setattr(counting_module, "MIN_COMPACT_BYTES", 0)
-    monkeypatch.setattr(counting_module, "COMPACT_SHARE", 0)
-    monkeypatch.setattr(counting_module, "MAX_BIT_SET_ARITY", max_arity)
-    scarce = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
-    assert scarce.tolist() == plenty.tolist()
+    for room, max_arity in ((1, 0), (0, 16), (0, 0)):
+        monkeypatch.setattr(counting_module, "MIN_COMPACT_BYTES", room << 26)
+        monkeypatch.setattr(counting_module, "COMPACT_SHARE", room)
+        monkeypatch.setattr(counting_module, "MAX_BIT_SET_ARITY", max_arity)
+        scarce = FamilyScorer(dataset_of(arities, codes)).local_scores(families)
+        assert scarce.tolist() == plenty.tolist()
+
+
+@pytest.mark.kernel
+def test_a_shared_table_is_counted_when_enough_families_would_use_it(seed):
+    """A pass over the rows for the shared table and a short level cost more than one pass."""
+    rng = np.random.default_rng(seed)
+    codes = np.vstack([rng.random(20_000) < 0.1, rng.integers(0, 10, (3, 20_000))]).astype(int)
+    families = [(child, set(range(4)) - {child}) for child in range(4)]
+
+    def count_shared(scorer):
+        slots = scorer._shared.slots
+        return int(((slots[:, KEY] >= 0) & (slots[:, BEGIN] >= 0)).sum())
+
+    together, alone = (FamilyScorer(dataset_of([2, 10, 10, 10], codes), "bic") for _ in range(2))
+    scores = together.local_scores(FamilyBatch.from_pairs(families))
+    assert count_shared(together) == 1
+    for n, family in enumerate(families):
+        assert alone.local_scores(FamilyBatch.from_pairs([family])) == scores[n]
+        assert count_shared(alone) == (n > 0)
 
 
 @pytest.mark.kernel

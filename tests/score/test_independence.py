@@ -3,8 +3,6 @@
 import dataclasses
 import decimal
 import itertools
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +17,6 @@ from coevo.score import TESTS, FamilyScorer, TripleBatch
 from coevo.score import independence as independence_module
 from coevo.score import scorer as scorer_module
 from coevo.score.independence import compute_p_values
-from coevo.score.independence_kernels import INDEPENDENCE_ARRAYS
-from coevo.score.sparse_kernels import GROUP_ARRAYS
 from helpers.problems import random_table
 from helpers.random_tables import SHAPES, dataset_of, random_codes
 
@@ -107,17 +103,6 @@ def test_weighted_rows_are_repeated_rows(test, seed):
     repeated = run(FamilyScorer(all_rows), triples, test)
     check(weighted, test, codes.T.tolist(), triples, weights.tolist())
     assert weighted.statistics.tobytes() == repeated.statistics.tobytes()
-
-
-def test_constants_are_those_of_the_engine():
-    engine = Path(__file__).parents[2] / "engine"
-    text = "".join((engine / f"{name}.h").read_text() for name in ("independence", "sparse"))
-    arrays = dict(re.findall(r"enum \{ (\w+_ARRAYS) = (\d+) \}", text))
-    assert arrays == {
-        "INDEPENDENCE_ARRAYS": str(INDEPENDENCE_ARRAYS), "GROUP_ARRAYS": str(GROUP_ARRAYS)
-    }  # fmt: skip
-    assert "enum { G2, X2 };" in text
-    assert TESTS == {"g2": 0, "x2": 1}
 
 
 def test_g2_is_twice_the_gain_in_log_likelihood(seed):

@@ -183,6 +183,7 @@ void measure_sparse(
     const SparseScratch *scratch, double *measured, int64_t n_measured
 ) {
     CHECK(n_members >= 2 && n_measured == 2 && (kind == G2 || kind == X2));
+    CHECK(scratch->n_groups >= INDEPENDENCE_ARRAYS);
     RowKeys keys = make_keys(index, scratch);
     append_variables(&keys, members + 2, n_members - 2);
     Groups strata = group_rows(&keys, STRATA);

@@ -47,6 +47,7 @@ def test_weights_count_once(seed):
     assert (weighted - plain) == pytest.approx([0, 2.5, 0, 0, 0])
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("score", sorted(SCORES))
 def test_scores_of_available_cases_are_scaled_to_all_rows(score, seed):
     table = make_incomplete(random_table([seed, 1], n_variables=5, n_rows=60), seed)

@@ -1,11 +1,14 @@
 """Batches of families are the families that they are made from, and invalid ones are refused."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import naive
 from coevo.errors import ParameterError
-from coevo.score import FamilyBatch, toggle_families
+from coevo.score import FamilyBatch, FamilyScorer, TripleBatch, toggle_families
+from helpers.problems import random_table
 
 
 def list_families(batch):
@@ -35,6 +38,27 @@ def test_toggled_families_match_their_naive_twins(n, seed):
         assert members.tolist() == [v for own, family in right for v in (own, *family)]
         assert np.array_equal(parents, before[0])
         assert np.array_equal(others, before[1])
+
+
+def move_by_a_byte(batch):
+    """Return a batch as a message of Dask delivers it: its arrays begin at any byte."""
+    parts = []
+    data = pickle.dumps(batch, protocol=5, buffer_callback=parts.append)
+    moved = [memoryview(b" " + part.raw())[1:] for part in parts]
+    assert len(moved) == 2
+    return pickle.loads(data, buffers=moved)
+
+
+def test_a_batch_from_a_message_can_be_scored(seed):
+    scorer = FamilyScorer(random_table(seed))
+    families = FamilyBatch.from_pairs([(0, (1, 2)), (3, ())])
+    moved = move_by_a_byte(families)
+    assert scorer.local_scores(moved).tolist() == scorer.local_scores(families).tolist()
+    triples = TripleBatch.from_triples([(0, 1, (2,)), (3, 1, ())])
+    moved = move_by_a_byte(triples)
+    assert type(moved) is TripleBatch
+    found, right = scorer.test_triples(moved), scorer.test_triples(triples)
+    assert found.p_values.tolist() == right.p_values.tolist()
 
 
 def test_parts_are_joined_in_their_order(seed):

@@ -87,6 +87,7 @@ def test_no_score_exceeds_its_upper_bound(shape, name, seed):
     assert (bound < 0).any() == (name in ("bic", "aic", "qnml"))
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("n_rows", [50, 30_000])
 def test_counts_of_every_size_are_summed_whatever_the_order_of_the_rows(name, n_rows, seed):
@@ -101,6 +102,7 @@ def test_counts_of_every_size_are_summed_whatever_the_order_of_the_rows(name, n_
     assert score == pytest.approx(*expected(name, arities, codes, [(2, (0, 1))]), **TIGHT)
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("name", SCORES)
 def test_a_table_beyond_every_integer_type(name, seed):
     """120 parents of two states: 2**120 configurations, of which at most 50 occur."""

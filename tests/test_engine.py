@@ -211,6 +211,35 @@ def test_a_structure_survives_pickling():
     assert find(copy) == 2
 
 
+def put_at_an_odd_address(values):
+    """Return a copy of an array that no processor would choose, as Dask may deliver it."""
+    room = np.empty(values.nbytes + 1, dtype=np.uint8)
+    copy = room[1:].view(values.dtype).reshape(values.shape)
+    copy[...] = values
+    return copy
+
+
+def test_arrays_at_odd_addresses_are_copied_if_they_are_only_read():
+    class Odd(Structure):
+        read = read_array(np.int64)
+
+    class OddToWrite(Structure):
+        written = array(np.int64)
+
+    odd = put_at_an_odd_address(np.arange(4))
+    assert not odd.flags.aligned
+    assert Odd(odd).read.flags.aligned
+    assert Odd(odd).read.tolist() == odd.tolist()
+    start = put_at_an_odd_address(np.array([0, 3, 4]))
+    found = np.empty(2, dtype=np.int64)
+    assert find(start=start, found=found) == 2
+    assert found.tolist() == [0, 1]
+    with pytest.raises(TypeError, match="must be a writable array of int64"):
+        OddToWrite(odd)
+    with pytest.raises(TypeError, match="'found' of find_or_add must be a writable array"):
+        find(start=start, found=odd)
+
+
 def test_lengths_travel_behind_addresses():
     class Pair(Structure):
         one = array(np.float64, 2)

@@ -81,6 +81,15 @@ class ArrayType:
         fits = flags.c_contiguous and flags.aligned if self.is_read_only else flags.carray
         return bool(fits and value.dtype == self.dtype)
 
+    def align(self, value: Any) -> Any:
+        """Return a copy of an array that is only read and lies at an odd address, else itself.
+
+        Dask puts the arrays of a message one behind the other, wherever each begins.
+        """
+        if self.is_read_only and isinstance(value, np.ndarray) and not value.flags.aligned:
+            return value.copy()
+        return value
+
     def list_c_fields(self, name: str) -> list[tuple[str, str, Any]]:
         """Return the name, the C type and the ctypes type of the address and of each length."""
         const = "const " if self.is_read_only else ""
@@ -180,7 +189,7 @@ class Structure:
             raise TypeError(f"{type(self).__name__} has the fields {', '.join(self.field_types)}.")
         passed: list[int | float] = []
         for name, type_ in self.field_types.items():
-            value = own[name]
+            value = type_.align(own[name]) if isinstance(type_, ArrayType) else own[name]
             if not type_.accepts(value):
                 raise TypeError(f"'{name}' of {type(self).__name__} must be {type_}.")
             passed += type_.list_c_values(value)
@@ -230,7 +239,7 @@ class Kernel:
             elif isinstance(type_, (ArrayType, NumberType)) and type_.accepts(value):
                 passed += type_.list_c_values(value)
             else:
-                self._refuse(values)
+                return self(*self._align(values))
         return function(*passed)
 
     def _load(self) -> Any:
@@ -245,6 +254,16 @@ class Kernel:
         function.restype = None if self.returns is None else self.returns.list_c_fields("")[0][2]
         self._function = function
         return function
+
+    def _align(self, values: tuple[Any, ...]) -> list[Any]:
+        """Return the arguments with arrays aligned; refuse them if none is changed by that."""
+        aligned = [
+            type_.align(value) if isinstance(type_, ArrayType) else value
+            for type_, value in zip(self.types, values, strict=True)
+        ]
+        if all(one is other for one, other in zip(aligned, values, strict=True)):
+            self._refuse(values)
+        return aligned
 
     def _refuse(self, values: tuple[Any, ...]) -> None:
         for (name, type_), value in zip(self.parameters.items(), values, strict=True):

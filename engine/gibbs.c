@@ -24,7 +24,7 @@ INLINE int64_t get_size(const FamilyTables *tables, int64_t v) {
     return end - tables->first[v];
 }
 
-/* -- counting all rows */
+/* ---- Counting all rows ---- */
 
 /* Overwrite cells[i] with the cell of the i-th of n rows, relative to the start of the table. */
 static void find_cells(
@@ -70,7 +70,9 @@ void add_rows(
     }
 }
 
-/* -- one value. `row` points to the code of variable 0 in its row; that of v is row[v * width]. */
+/* ---- One value ---- */
+
+/* From here on, `row` points to the code of variable 0 in a row; that of v is row[v * width]. */
 
 /* Return the cell that counts a row, relative to the start of the table of v. */
 INLINE int64_t
@@ -189,7 +191,7 @@ INLINE int64_t find_most_probable(const double *weights, int64_t arity, int64_t 
     return best;
 }
 
-/* -- all values */
+/* ---- All values ---- */
 
 void draw_values(
     const FamilyTables *tables, uint16_t *codes, int64_t n_codes, int64_t codes_width,

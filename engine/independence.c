@@ -10,7 +10,7 @@ INLINE double compute_term(int64_t kind, double n, double total, double one, dou
     return n > 0.0 ? 2.0 * n * log(n * total / (one * other)) : 0.0;
 }
 
-/* -- tests that have a table */
+/* ---- Tests that have a table ---- */
 
 /* The axes of x and y in a table: their strides and their numbers of states. The outer axis is the
  * slower one, whichever variable that is. */
@@ -108,7 +108,7 @@ void measure_tables(
     }
 }
 
-/* -- tests that read the rows */
+/* ---- Tests that read the rows ---- */
 
 /* What measure_sparse groups the rows by, and so the places of the groupings in its scratch: the
  * strata, the pairs of a stratum and a state of x, those of y, and the cells. The numbers of states
@@ -199,9 +199,9 @@ void measure_sparse(
     measured[1] = freedom;
 }
 
-/* -- p-values
- *
- * The p-value is the regularised upper incomplete gamma function Q(df / 2, statistic / 2): its
+/* ---- P-values ---- */
+
+/* The p-value is the regularised upper incomplete gamma function Q(df / 2, statistic / 2): its
  * series below the mean, its continued fraction above it. Their common factor
  * x^a e^-x / Gamma(a + 1) is written with the distance of x from a, because the plain form loses
  * digits for large a. */

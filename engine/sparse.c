@@ -8,7 +8,7 @@ enum {
     KEYS_PER_BLOCK = 1024, /* they fit into the L1 cache */
 };
 
-/* -- keys of rows */
+/* ---- Keys of rows ---- */
 
 RowKeys make_keys(const CountIndex *index, const SparseScratch *scratch) {
     int64_t n_rows = index->codes_width;
@@ -69,7 +69,7 @@ void append_variables(RowKeys *keys, const int32_t *variables, int64_t n) {
     }
 }
 
-/* -- groups of rows */
+/* ---- Groups of rows ---- */
 
 static const uint32_t NO_GROUP = UINT32_MAX;
 
@@ -125,7 +125,7 @@ INLINE Groups group_by_hash(const RowKeys *keys, const int64_t *weights, Groups 
         int64_t key = own[row];
         CHECK(0 <= key && key < keys->limit);
         int64_t slot = (int64_t) (((uint64_t) key * MULTIPLIER) >> shift);
-        /* The key of an empty slot is of an earlier grouping. One test for both cases: see above.
+        /* One test for both ends of the search. An empty slot has the key of an earlier grouping.
          */
         while (!((slots[slot] == NO_GROUP) | (slot_keys[slot] == key))) slot = (slot + 1) & mask;
         slot_keys[slot] = key;
@@ -146,7 +146,7 @@ Groups group_rows(const RowKeys *keys, int64_t place) {
     return group_by_hash(keys, weights, groups);
 }
 
-/* -- sums over counts, from the lowest to the highest */
+/* ---- Sums over counts, from the lowest to the highest ---- */
 
 /* How often each count occurs. */
 typedef struct {
@@ -236,7 +236,7 @@ void sort_values(double *values, int64_t n) {
     }
 }
 
-/* -- scores */
+/* ---- Scores ---- */
 
 /* Return the penalty of q (r - 1) parameters; infinite if q is too large for a float. */
 static double compute_penalty(double penalty, double log_q, double arity) {

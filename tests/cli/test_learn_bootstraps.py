@@ -12,12 +12,12 @@ import pytest
 
 import coevo
 import coevo.progress.terminal
-from coevo import checkpoints
+from coevo import bootstrap, checkpoints
 from coevo.bootstrap import quick
 from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import FileError
-from coevo.learning import LearnResult, task
+from coevo.learning import LearnResult
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 QUICK = (
@@ -199,7 +199,7 @@ def test_without_matplotlib(run, monkeypatch):
 @ctrl_c_works()
 def test_ctrl_c_keeps_the_network_and_the_samples(folder, run, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(task, "run_bootstraps", pressed_after(7, task.run_bootstraps))
+        patch.setattr(bootstrap, "run_bootstraps", pressed_after(7, bootstrap.run_bootstraps))
         code, out, err = run("learn", *QUICK, "-o", "run", "--format", "json")
     assert (code, err) == (
         130,
@@ -221,7 +221,7 @@ def test_ctrl_c_before_the_first_sample(run, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(task, "run_bootstraps", interrupt)
+    monkeypatch.setattr(bootstrap, "run_bootstraps", interrupt)
     code, out, err = run("learn", *QUICK, "-o", "run")
     assert (code, err) == (130, "Interrupted. This is the network, without bootstrap samples.\n")
     assert "strength" not in os.listdir("run")

@@ -11,9 +11,9 @@ import pytest
 
 import coevo
 import coevo.progress.terminal
+from coevo import bootstrap
 from coevo.data import read_incomplete
 from coevo.errors import DataError
-from coevo.learning import task
 from coevo.missing import POLICIES, learn_incomplete
 from coevo.search import Budget
 
@@ -236,7 +236,7 @@ def test_the_imputed_table_is_written_before_the_bootstrap(incomplete, run, monk
         assert Path("x.csv").is_file()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(task, "run_bootstraps", interrupt)
+    monkeypatch.setattr(bootstrap, "run_bootstraps", interrupt)
     arguments = ("--missing", "em", "--imputed", "x.csv", "--bootstraps", 3)
     code, out, err = run("learn", *QUICK, *arguments)
     assert (code, err) == (130, "Interrupted. This is the network, without bootstrap samples.\n")

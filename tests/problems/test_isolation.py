@@ -7,7 +7,7 @@ ALLOWED = {
     *(
         "coevo.engine",
         "coevo.interrupts",
-        "coevo.jit",
+        "coevo.lazy_names",
         "coevo.json_text",
         "coevo.memory",
         "coevo.picture",

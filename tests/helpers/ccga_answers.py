@@ -105,7 +105,11 @@ def make_answer(result):
     return {
         "arcs": make_hash(state.adjacency),
         "populations": make_hash(state.orders, state.masks),
-        "ranks": make_hash(state.order_scores.argsort(), state.mask_scores.argsort()),
+        "ranks": make_hash(
+            # other kinds of sorting break ties by what the processor can do
+            state.order_scores.argsort(kind="stable"),
+            state.mask_scores.argsort(kind="stable"),
+        ),
         "history": make_hash(np.array(numbers)),
         "support": make_hash((np.asarray(result.support) * 2**40).astype("<i8")),
         "score": result.score,

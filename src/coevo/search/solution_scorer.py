@@ -124,7 +124,7 @@ class SolutionScorer:
         which, new = self._read_families(solutions, self._known, n_known)
         self._local[n_known : n_known + len(new)] = self._problem.scorer.local_scores(new)
         self._n_known = n_known + len(new)
-        return self._local.take(which), which  # faster than an index
+        return self._local[which], which
 
 
 def _combine(order: Orders, mask: Masks) -> Solutions:

@@ -112,7 +112,7 @@ def make_count_index(
 
 def _freeze(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view of an array, aligned even if it comes from a message of Dask."""
-    view = np.require(array, requirements="CA").view(np.ndarray)
+    view = np.require(array, requirements=["C", "A"]).view(np.ndarray)
     view.flags.writeable = False
     return view
 

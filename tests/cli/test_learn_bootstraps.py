@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import FileError
 from coevo.learning import LearnResult
+from coevo.run_lock import lock_run_folder
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 QUICK = (
@@ -268,3 +270,25 @@ def test_ctrl_c_in_the_quick_bootstrap(run, monkeypatch):
     assert sorted(os.listdir("run")) == [
         "checkpoint.npz", "history.jsonl", "model.bif", "report.html", "run.json",
     ]  # fmt: skip
+
+
+def test_no_other_command_writes_into_the_folder_while_samples_run(run, monkeypatch):
+    original, refusals = bootstrap.run_bootstraps, []
+
+    def lock_from_another_thread():
+        try:
+            with lock_run_folder(Path("learned")):
+                pass
+        except FileError as error:
+            refusals.append(str(error))
+
+    def run_samples(*arguments, **options):
+        thread = threading.Thread(target=lock_from_another_thread)
+        thread.start()
+        thread.join()
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(bootstrap, "run_bootstraps", run_samples)
+    assert run("learn", *QUICK, "-o", "learned").code == 0
+    assert len(refusals) == 1
+    assert "another" in refusals[0]

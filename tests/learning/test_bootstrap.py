@@ -258,3 +258,24 @@ def test_after_an_interrupted_search_no_bootstrap_is_run():
 def test_refusal():
     sentence = "'bootstraps' of learn must be an int >= 0 or None; got -1."
     assert refusal(ParameterError, learn, "no such file.csv", bootstraps=-1) == sentence
+
+
+# -- the run folder is written once, and always
+
+
+def test_a_quick_bootstrap_draws_one_page(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("coevo.report.page.write_page", lambda path, page: drawn.append(path))
+    found = learn(ROWS, output=tmp_path / "run", max_generations=20)
+    assert found.quick_bootstrap is not None
+    assert drawn == [str(tmp_path / "run" / "report.html")]
+
+
+def test_a_quick_bootstrap_that_fails_loses_no_network(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr("coevo.bootstrap.run_quick_bootstrap", fail)
+    with pytest.raises(MemoryError):
+        learn(ROWS, output=tmp_path / "run", max_generations=20)
+    assert read_run(tmp_path / "run").network == learn(ROWS, max_generations=20, bootstraps=0).network

@@ -25,6 +25,7 @@ from coevo.cli.options import (
     make_search_options,
     make_seed_option,
 )
+from coevo.cli.run_folder import hold_folder
 from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import CoevoError
@@ -204,6 +205,7 @@ def command(
             check_imputed_file(imputed, data)
         table = _sample_example(str(example), n_rows, seed) if data is None else data
         source = Path(str(data or example)).name
+        hold_folder(output, ("model.bif", "run.json"))  # until the bootstraps, too, have ended
         with open_task(
             settings, table, source=source, output=output, resume=resume, command=sys.argv[1:]
         ) as task:

@@ -1,8 +1,8 @@
 """The steps of learning, shared by `learn` and ``coevo learn``.
 
 `open_task` reads the table, validates the settings against it and yields a `LearnTask`. Its
-`search` runs the search, with checkpoints, and writes the run folder; its `run_bootstraps` adds the
-bootstrap and writes the folder again. A caller only shows progress in between.
+`search` runs the search, with checkpoints; its `run_bootstraps` adds the bootstrap. Both write the
+run folder, once if the bootstrap is a quick one. A caller only shows progress in between.
 """
 
 from __future__ import annotations
@@ -231,9 +231,11 @@ class LearnTask:
     def search(
         self, callbacks: Iterable[Callback] = (), watch: CheckpointCallback | None = None
     ) -> LearnResult:
-        """Search, and write the run folder. Ctrl-C stops with the best network so far.
+        """Search; Ctrl-C stops with the best network so far.
 
-        `watch` is called with the state of each generation, before the callbacks. It only looks.
+        Write the run folder, unless `run_bootstraps` will do so at once: by default it takes no
+        longer than the search did. `watch` is called with the state of each generation, before the
+        callbacks. It only looks.
         """
         if self.incomplete is None:
             return self._search_complete(callbacks, self._combine(watch))
@@ -254,7 +256,7 @@ class LearnTask:
             self.notices.append(NO_GENERATION)
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             self._finish_checkpoints(result.checkpoint, result)
-            return self._finish(result, self.dataset, self.scorer)
+            return self._finish_search(self._describe(result, self.dataset, self.scorer))
 
     def _search_incomplete(
         self,
@@ -276,7 +278,12 @@ class LearnTask:
         with defer_interrupts():  # keep the result even if Ctrl-C comes now
             self._finish_checkpoints(found.checkpoint, found.search)
             imputation = found.imputation
-            return self._finish(found.search, imputation.dataset, found.scorer, imputation)
+            return self._finish_search(
+                self._describe(found.search, imputation.dataset, found.scorer, imputation)
+            )
+
+    def _finish_search(self, result: LearnResult) -> LearnResult:
+        return result if self.settings.bootstraps is None else self.write(result)
 
     @contextlib.contextmanager
     def _open_spec(self) -> Iterator[SearchSpec]:
@@ -316,14 +323,14 @@ class LearnTask:
         if error is not None:
             self.failures[what] = error
 
-    def _finish(
+    def _describe(
         self,
         result: SearchResult,
         dataset: Table,
         scorer: Scorer,
         imputation: ImputationResult | None = None,
     ) -> LearnResult:
-        """Return the result with the gains of its arcs, and write it."""
+        """Return the result with the gains of its arcs."""
         rules = self.spec.constraints.to_rules(dataset.names)
         gains = score.arc_gains(scorer, result.dag)
         best, near_misses = self._find_rejected(result, scorer, rules)
@@ -344,7 +351,7 @@ class LearnTask:
         )
         if not isinstance(dataset, data.Dataset):
             learned = _detach_shards(learned, cast("Shards", dataset))
-        return self.write(learned)
+        return learned
 
     def adopt(self, learned: LearnResult, dag: DAG) -> LearnResult:
         """Return the result for a better structure, and write it."""
@@ -354,7 +361,7 @@ class LearnTask:
             score=self.scorer.score(dag),
             per_variable=self.scorer.score_per_variable(dag),
         )
-        return self._finish(search, self.dataset, self.scorer)
+        return self.write(self._describe(search, self.dataset, self.scorer))
 
     def _find_deadline(self, result: SearchResult) -> float:
         """Return when everything beside the search must have ended, under a time limit."""
@@ -457,6 +464,17 @@ class LearnTask:
     def _run_quick_bootstrap(
         self, result: LearnResult, on_interrupt: Callable[[], object]
     ) -> LearnResult:
+        """Return the result with the quick bootstrap, and write it, whatever happens."""
+        try:
+            result = self._add_quick_bootstrap(result, on_interrupt)
+        finally:
+            with defer_interrupts():
+                result = self.write(result)
+        return result
+
+    def _add_quick_bootstrap(
+        self, result: LearnResult, on_interrupt: Callable[[], object]
+    ) -> LearnResult:
         """Return the result with the quick bootstrap, where the rows are in this process."""
         if not self._has_rows(result):
             return self._note_missing_strengths(result, NOT_IN_MEMORY)
@@ -476,18 +494,14 @@ class LearnTask:
                 )
         except OutOfTime:
             return self._note_missing_strengths(result, NO_TIME_FOR_SAMPLES)
-        if quick is None:
-            return result
-        with defer_interrupts():  # keep the result even if Ctrl-C comes now
-            return self.write(replace(result, quick_bootstrap=quick))
+        return replace(result, quick_bootstrap=quick)
 
     def _note_missing_strengths(self, result: LearnResult, reason: str) -> LearnResult:
-        """Return the result with the reason, where strengths would be expected, and write it."""
+        """Return the result with the reason, where strengths would be expected."""
         is_wanted = isinstance(self.spec.method, CCMA | Islands) and bool(result.dag.arcs)
         if not is_wanted or result.search.stop_reason == "interrupt":
             return result
-        with defer_interrupts():
-            return self.write(replace(result, no_strengths=reason))
+        return replace(result, no_strengths=reason)
 
 
 def _detach_shards(result: LearnResult, shards: Shards) -> LearnResult:

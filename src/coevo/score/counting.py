@@ -111,8 +111,8 @@ def make_count_index(
 
 
 def _freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view of an array, aligned even if it comes from a message of Dask."""
-    view = np.require(array, requirements=["C", "A"]).view(np.ndarray)
+    """Return a read-only view of an array, in C order."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
     view.flags.writeable = False
     return view
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +40,6 @@ class FamilyBatch:
 
     members: NDArray[np.int32]
     start: NDArray[np.int64]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arrays; in a message of Dask they may lie at addresses of any byte."""
-        return _make_aligned, (type(self), self.members, self.start)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[int, Iterable[int]]]) -> FamilyBatch:
@@ -152,13 +147,6 @@ class FamilyBatch:
 
     def __len__(self) -> int:
         return len(self.start) - 1
-
-
-def _make_aligned(
-    kind: type[FamilyBatch], members: NDArray[np.int32], start: NDArray[np.int64]
-) -> FamilyBatch:
-    """Return a batch with arrays that the engine can read."""
-    return kind(np.require(members, requirements="A"), np.require(start, requirements="A"))
 
 
 def toggle_families(

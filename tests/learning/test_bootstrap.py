@@ -278,4 +278,6 @@ def test_a_quick_bootstrap_that_fails_loses_no_network(tmp_path, monkeypatch):
     monkeypatch.setattr("coevo.bootstrap.run_quick_bootstrap", fail)
     with pytest.raises(MemoryError):
         learn(ROWS, output=tmp_path / "run", max_generations=20)
-    assert read_run(tmp_path / "run").network == learn(ROWS, max_generations=20, bootstraps=0).network
+    assert (
+        read_run(tmp_path / "run").network == learn(ROWS, max_generations=20, bootstraps=0).network
+    )

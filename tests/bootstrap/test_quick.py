@@ -254,13 +254,15 @@ def test_ctrl_c_keeps_the_network(n_done, found, monkeypatch, tmp_path):
     settings = check_settings("learn", random_state=3)
     with open_task(settings, ROWS, output=tmp_path) as task:
         result = task.search()
-        written = (tmp_path / "run.json").read_bytes()
         monkeypatch.setattr(quick, "run_bootstrap", press)
         assert task.count_quick_samples(result) >= 25
-        assert task.run_bootstraps(result, on_interrupt=lambda: pressed.append(1)) is result
+        kept = task.run_bootstraps(result, on_interrupt=lambda: pressed.append(1))
     assert (len(runs), pressed) == (n_done + 1, [1])
-    assert result.dag == found.dag
-    assert (tmp_path / "run.json").read_bytes() == written
+    assert kept.dag == found.dag
+    assert kept.quick_bootstrap is None
+    run = read_run(tmp_path)
+    assert run.network.dag == found.dag
+    assert run.facts.get("quick_bootstrap") is None
 
 
 def test_a_cluster_and_shards_have_none(found):

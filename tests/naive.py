@@ -7,6 +7,7 @@ import decimal
 import functools
 import itertools
 import math
+import random
 from collections import Counter
 from fractions import Fraction
 
@@ -1639,3 +1640,131 @@ def render_rows(codes, rows, columns, texts):
     return b"".join(
         texts[c][codes[variable][row]] for row in rows for c, variable in enumerate(columns)
     )
+
+
+class InteractionGraph:
+    """The variables of some scopes, numbered from 0, and the neighbours of each."""
+
+    def __init__(self, scopes, arities, is_last):
+        self.n = len(arities)
+        self.arities, self.is_last = arities, is_last
+        self.logs = [math.log(arity) for arity in arities]
+        self.n_operations = 0
+        self.near = [set() for _ in arities]
+        for scope in scopes:
+            for i in scope:
+                self.near[i] |= set(scope) - {i}
+
+    def eliminate_in_order(self, order):
+        """Return each variable with its neighbours at that time; the last ones come last."""
+        near, steps = [set(own) for own in self.near], []
+        for v in sorted(order, key=lambda v: self.is_last[v]):
+            steps.append((v, near[v]))
+            take_out(near, v)
+        return steps
+
+    def eliminate_greedily(self, weights, factors=None):
+        """Return each variable with its neighbours at that time, the least fill first.
+
+        Count a pair of a neighbour and a group of equal weights as an operation.
+        """
+        near, steps = [set(own) for own in self.near], []
+        factors = factors or [1.0] * self.n
+        n_groups = len(set(weights) - {0.0})
+
+        def compute_cost(i):
+            fill = 0.0
+            for j in sorted(near[i]):
+                fill += weights[j] * sum_by_groups(near[i] - near[j] - {j}, weights)
+            self.n_operations += len(near[i]) * (1 + n_groups)
+            size = sum_by_groups(near[i] | {i}, self.logs)
+            return self.is_last[i], fill * factors[i], size, i
+
+        costs = {i: compute_cost(i) for i in range(self.n)}
+        while costs:
+            *_, v = min(costs.values())
+            del costs[v]
+            steps.append((v, near[v]))
+            touched = set(near[v])
+            for i, j in itertools.combinations(near[v], 2) if n_groups else ():
+                if j not in near[i]:
+                    touched |= near[i] & near[j]
+            take_out(near, v)
+            costs |= {i: compute_cost(i) for i in touched - {v}}
+        return steps
+
+    def count_cells(self, steps):
+        return sum(math.prod(self.arities[i] for i in {v, *own}) for v, own in steps)
+
+    def sweep(self):
+        """Return the order of Cuthill and McKee, from a far end of each component."""
+
+        def rank(i):
+            return len(self.near[i]), i
+
+        order, left = [], set(range(self.n))
+        while left:
+            start = min(left, key=rank)
+            while True:
+                end = min(self.list_levels(start)[-1], key=rank)
+                if len(self.list_levels(end)) <= len(self.list_levels(start)):
+                    break
+                start = end
+            queue = [start]
+            left -= {start}
+            for i in queue:  # it grows during the loop
+                queue += sorted(self.near[i] & left, key=rank)
+                left -= self.near[i]
+            order += queue
+        return order
+
+    def list_levels(self, start):
+        """Return the variables at each distance from one."""
+        levels, seen = [], {start}
+        while not levels or levels[-1]:
+            reached = set().union(*(self.near[i] for i in levels[-1])) if levels else {start}
+            levels.append(reached - seen if levels else reached)
+            seen |= reached
+        return levels[:-1]
+
+
+def take_out(near, v):
+    """Connect all neighbours of a variable and remove it from their neighbours."""
+    for i in near[v]:
+        near[i] = (near[i] | near[v]) - {i, v}
+
+
+def sum_by_groups(members, weights):
+    """Return a sum of weights, group by group of equal ones, ascending."""
+    total = 0.0
+    for weight, n in sorted(Counter(weights[i] for i in members).items()):
+        total += weight * n
+    return total
+
+
+def find_order(
+    scopes, arities, is_last, sweep, small, cells_per_operation, max_operations, max_restarts, width
+):
+    """Return the steps with the fewest cells among those of all rules: variables and cliques.
+
+    The members of a clique are in the sequence of axes: what is eliminated last comes first.
+    `width` is that of the random factors of the restarts.
+    """
+    graph = InteractionGraph(scopes, arities, is_last)
+    best = graph.eliminate_greedily(graph.logs)
+    n_operations = graph.n_operations
+    if graph.count_cells(best) > small:
+        runs = [graph.eliminate_greedily([weight] * graph.n) for weight in (0.0, 1.0)]
+        for order in (graph.sweep(), list(sweep)):
+            runs += [graph.eliminate_in_order(order), graph.eliminate_in_order(order[::-1])]
+        best = min([best, *runs], key=graph.count_cells)
+        for seed in range(max_restarts):
+            limit = min(max_operations, graph.count_cells(best) / cells_per_operation)
+            if (seed + 1) * n_operations > limit:
+                break
+            rng = random.Random(seed)
+            factors = [1 + width * (rng.random() - 0.5) for _ in arities]
+            run = graph.eliminate_greedily(graph.logs, factors)
+            best = min(best, run, key=graph.count_cells)
+    place = {v: i for i, (v, _) in enumerate(best)}
+    return [(v, sorted({v, *own}, key=lambda i: -place[i])) for v, own in best]

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import math
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.bundled import load_network
 from coevo.network import elimination_order
-from coevo.network.elimination_order import _InteractionGraph, count_cells, find_steps
+from coevo.network.elimination_order import count_cells, find_steps
+from coevo.network.elimination_order_kernels import (
+    FILL,
+    N_CELLS,
+    WEIGHT,
+    WEIGHTED_FILL,
+    eliminate_in_order,
+    list_cuthill_mckee,
+    make_interaction_graph,
+)
 from helpers.random_networks import grid_network
 
 thorough = settings(derandomize=True, deadline=None, max_examples=200)
@@ -25,6 +34,17 @@ def find_steps_of(network):
     arity = {variable.name: variable.arity for variable in network.variables}
     scopes = [(*network.parents(node), node) for node in arity]
     return find_steps(scopes, arity, (), network.dag.topological_order), arity
+
+
+def make_graph(scopes, arity):
+    """Return the names in some scopes, and the graph of their numbers."""
+    names = sorted(set().union(*scopes))
+    ends = itertools.accumulate((len(scope) for scope in scopes), initial=0)
+    members = [names.index(name) for scope in scopes for name in scope]
+    arities = np.array([arity[name] for name in names], dtype=np.int64)
+    is_last = np.zeros(len(names), dtype=np.bool_)
+    start = np.array(list(ends), dtype=np.int64)
+    return names, make_interaction_graph(start, np.array(members, dtype=np.int64), arities, is_last)
 
 
 @thorough
@@ -64,12 +84,10 @@ def check_steps(scopes, last, random):
 @given(st.lists(st.sets(st.sampled_from("abcdef"), max_size=3), min_size=1, max_size=8))
 def test_no_order_is_much_smaller(scopes):
     """On six variables, the best of all 720 orders saves less than a quarter."""
-    graph = _InteractionGraph(scopes, ARITY, ())
-    none = elimination_order._Order((), math.inf)
-    smallest = min(
-        graph.take_smaller(none, graph.eliminate_in_order(order)).n_cells
-        for order in itertools.permutations(range(len(graph.names)))
-    )
+    names, graph = make_graph(scopes, ARITY)
+    for order in itertools.permutations(range(len(names))):
+        eliminate_in_order(graph, np.array(order, dtype=np.int64))
+    smallest = graph.totals[N_CELLS]
     with mock.patch.multiple(elimination_order, SMALL=0, CELLS_PER_OPERATION=1e-6):
         found = find_steps(scopes, ARITY)
     assert smallest <= count_cells(found, ARITY) < 1.25 * smallest + 1
@@ -87,40 +105,44 @@ def test_a_topological_order_is_tried():
     """Rules that are worse than a given order do not hide it."""
     scopes = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "c")]
     arity = dict(zip("abcd", (50, 60, 50, 60), strict=True))
-    graph = _InteractionGraph(scopes, arity, ())
-    none = elimination_order._Order((), math.inf)
-    worst = graph.take_smaller(none, graph.eliminate_in_order([0, 1, 2, 3]))
-    best = graph.take_smaller(worst, graph.eliminate_in_order([1, 3, 0, 2]))
-    assert worst.n_cells == 50 * 60 * 50 * 60 + 60 * 50 * 60 + 50 * 60 + 60
-    assert best.n_cells == 2 * 50 * 60 * 50 + 50 * 50 + 50
-    assert graph.take_smaller(best, graph.eliminate_in_order([3, 1, 2, 0])) is best
+    _, graph = make_graph(scopes, arity)
+    eliminate_in_order(graph, np.array([0, 1, 2, 3]))
+    assert graph.totals[N_CELLS] == 50 * 60 * 50 * 60 + 60 * 50 * 60 + 50 * 60 + 60
+    eliminate_in_order(graph, np.array([1, 3, 0, 2]))
+    assert graph.totals[N_CELLS] == 2 * 50 * 60 * 50 + 50 * 50 + 50
+    eliminate_in_order(graph, np.array([3, 1, 2, 0]))  # as many cells
+    assert graph.order.tolist() == [1, 3, 0, 2]
 
 
 def test_cuthill_and_mckee_start_at_an_end():
     path = [("c", "a"), ("a", "e"), ("e", "b"), ("b", "d")]
-    graph = _InteractionGraph([*path, ("x", "y")], dict.fromkeys("abcdexy", 2), ())
-    assert "".join(graph.names[i] for i in graph.list_cuthill_mckee()) == "caebdxy"
+    names, graph = make_graph([*path, ("x", "y")], dict.fromkeys("abcdexy", 2))
+    order = np.empty(7, dtype=np.int64)
+    list_cuthill_mckee(graph, order)
+    assert "".join(names[i] for i in order) == "caebdxy"
 
 
 def test_restarts_end_with_the_budget(monkeypatch):
     """A restart is made only while all of them cost a small part of the cells of the best order."""
     runs = []
-    run = _InteractionGraph.eliminate_greedily
+    run = elimination_order.eliminate_greedily
     monkeypatch.setattr(
-        _InteractionGraph,
+        elimination_order,
         "eliminate_greedily",
-        lambda self, *args: runs.append(len(args)) or run(self, *args),
+        lambda graph, rule, factors: (
+            runs.append("restart" if len(factors) else rule) or run(graph, rule, factors)
+        ),
     )
     find_steps_of(load_network("alarm"))
-    assert runs == [1]  # small: weighted fill only
+    assert runs == [WEIGHTED_FILL]  # small: weighted fill only
     runs.clear()
     find_steps_of(load_network("pigs"))
-    assert runs == [1, 1, 1]  # all rules, no restart
+    assert runs == [WEIGHTED_FILL, WEIGHT, FILL]  # all rules, no restart
     runs.clear()
     monkeypatch.setattr(elimination_order, "CELLS_PER_OPERATION", 1)
     monkeypatch.setattr(elimination_order, "MAX_RESTARTS", 3)
     find_steps_of(load_network("pigs"))
-    assert runs == [1, 1, 1, 2, 2, 2]
+    assert runs == [WEIGHTED_FILL, WEIGHT, FILL, *["restart"] * 3]
 
 
 def test_cliques_of_published_networks_are_small():

@@ -148,6 +148,7 @@ def test_an_answer_that_is_not_exact_says_so(run, answer, monkeypatch):
     arguments = ["asia", "bronc", "--given", "dysp=yes"]
     assert answer(*arguments)["is_exact"] is True
     monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 200)
+    monkeypatch.setattr("coevo.network.planning.count_bytes", lambda n_cells: 10**6 + n_cells)
     network, given = load_network("asia"), {"dysp": "yes"}
     with pytest.warns(CoevoWarning):
         found = network.marginals("bronc", given)["bronc"]

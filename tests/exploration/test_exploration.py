@@ -89,6 +89,7 @@ def forget_time(monkeypatch):
 @pytest.fixture
 def forget_memory(monkeypatch):
     monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 200)
+    monkeypatch.setattr("coevo.network.planning.count_bytes", lambda n_cells: 10**6 + n_cells)
 
 
 @pytest.mark.parametrize("limit", ["forget_time", "forget_memory"])

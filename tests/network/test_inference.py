@@ -255,7 +255,7 @@ def test_what_must_be_exact_is_refused_if_the_structure_is_too_dense(monkeypatch
     network = grid_network(12)
     given = {"r11c11": "yes"}
     row = read_rows(network, np.array([["yes"]]), names=["r11c11"])
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10**5)
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 5 * 10**4)
     sentence = (
         "Exact inference with the best elimination order found needs 0.0 GB of memory; this "
         "machine has 0.0 GB. Give more evidence, or use a machine with more memory."

@@ -130,24 +130,6 @@ def test_numbers_below_the_smallest_float_do_not_become_zero():
     assert_same_as_elimination(network, beliefs, given)
 
 
-def test_only_cliques_that_evidence_can_reach_are_computed_again(monkeypatch):
-    """A variable that is known separates both sides of a chain."""
-    names = [f"v{i:02d}" for i in range(40)]
-    tables = {name: [[0.7, 0.3], [0.2, 0.8]] if i else [0.5, 0.5] for i, name in enumerate(names)}
-    parents = {name: [names[i]] for i, name in enumerate(names[1:])}
-    network = BayesianNetwork([Variable(n, ("a", "b")) for n in names], parents, tables)
-    tree = JunctionTree(network)
-    tree.compute_beliefs({"v20": "a"})
-    sent = []
-    compute = JunctionTree._compute_message
-    monkeypatch.setattr(
-        JunctionTree, "_compute_message", lambda self, i, j: sent.append(i) or compute(self, i, j)
-    )
-    given = {"v20": "a", "v05": "b"}
-    assert_same_as_elimination(network, tree.compute_beliefs(given), given)
-    assert 0 < len(sent) < 30  # of 78 messages
-
-
 def test_a_tree_that_does_not_fit_into_memory_is_refused(monkeypatch):
     monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 2**16)
     sentence = (

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # these modules import this one
     from coevo.network.distribution import Distribution
     from coevo.network.explanation import TargetExplanation
     from coevo.network.inference import EvidenceProbability, Explanation
+    from coevo.network.numbered_network import NumberedNetwork
     from coevo.network.rows import Prediction, RowLikelihood
     from coevo.picture import Picture
 
@@ -159,6 +160,13 @@ class BayesianNetwork:
     def dag(self) -> DAG:
         """The structure."""
         return DAG.from_parents(self._parents)
+
+    @cached_property
+    def numbered(self) -> NumberedNetwork:
+        """The network as arrays, which exact inference reads."""
+        from coevo.network.numbered_network import NumberedNetwork
+
+        return NumberedNetwork(self)
 
     @property
     def n_parameters(self) -> int:

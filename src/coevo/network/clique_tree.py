@@ -1,184 +1,134 @@
-"""The cliques of a network as a tree, with the product of its tables in each of them.
+"""All marginals of a network, from messages between cliques.
 
-The cliques come from the elimination order that `elimination_order` finds for a network without
-evidence. A clique that is part of a neighbour is merged into it. All tables have their axes in one
-global order (the variable that is eliminated last comes first), so they combine without a
-transposition.
+A clique tree comes from the elimination order that `elimination_order` finds. A clique that is part
+of a neighbour is merged into it. `engine/clique_tree.h` says how messages are planned: factors are
+kept apart and summed out early, and what evidence separates is never multiplied.
+
+A tree is made for evidence, or for none. One without evidence answers for any evidence.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import ParameterError
-from coevo.memory import check_memory
-from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination import Cost, broadcast_shape, count_bytes
-from coevo.network.elimination_order import EliminationStep, find_steps
+from coevo.network.clique_tree_kernels import (
+    COUNT_NODES,
+    MESSAGE_FIELDS,
+    N_COUNTS,
+    NODE_FIELDS,
+    TABLE_FIELDS,
+    VARIABLE_FIELDS,
+    CliqueTree,
+    build_clique_tree,
+    plan_marginals,
+)
+from coevo.network.elimination_kernels import EliminationOrder
+from coevo.network.factor_kernels import EvidenceCodes, Plan, read_marginals
+from coevo.network.numbered_network import NumberedNetwork
+from coevo.network.planning import ROOM, Calculation
 
-__all__ = ["CliqueTree", "make_clique_tree"]
+__all__ = ["MarginalCalculation", "MarginalTree"]
 
-Names = tuple[str, ...]
-Table = NDArray[np.float64]
-Edge = tuple[int, int]
+N_CELLS = 2  # the column of nodes with the number of cells
 
 
-@dataclass(frozen=True)
-class CliqueTree:
-    """Cliques, their neighbours, and where each variable is found.
+class MarginalTree:
+    """The cliques of a network as a tree, which computes marginals.
 
-    Variables with one state are in no clique. A network with several components has several trees.
+    Threads may share a tree.
+
+    Parameters
+    ----------
+    network : NumberedNetwork
+        The network.
+    elimination : EliminationOrder
+        An order of the variables that are not observed.
+    families : array of int
+        The variables whose tables are multiplied. It contains the parents of each of them.
+    targets : iterable of int
+        The variables whose marginals are computed; they are in the order.
     """
 
-    cliques: Sequence[Names]  # in the order of the axes
-    potentials: Sequence[Table]  # the product of the tables of the clique
-    neighbours: Sequence[list[int]]
-    separators: dict[Edge, Names]  # in both directions
-    components: Sequence[list[int]]  # the cliques of each tree, its root first
-    towards_roots: Sequence[Edge]  # all edges in that direction
-    holders: dict[str, list[int]]  # the cliques with a variable, the smallest first
-    residents: Sequence[list[tuple[Edge, list[str]]]]  # of a clique: where marginals are computed
+    def __init__(
+        self,
+        network: NumberedNetwork,
+        elimination: EliminationOrder,
+        families: NDArray[np.int64],
+        targets: Iterable[int],
+    ) -> None:
+        n, n_steps = len(network.names), len(elimination.order)
+        self.network, self._elimination = network, elimination
+        self._room = ROOM
+        self._tree = CliqueTree(
+            elimination.members,
+            np.empty((n_steps, NODE_FIELDS), dtype=np.int64),
+            np.empty(n_steps, dtype=np.int64),
+            np.empty((n, VARIABLE_FIELDS), dtype=np.int64),
+            np.empty(N_COUNTS, dtype=np.int64),
+        )
+        numbers = np.array(list(targets), dtype=np.int64)
+        build_clique_tree(network.tables, elimination, families, numbers, self._tree)
 
-    def walk(self, root: int) -> tuple[list[int], dict[int, int]]:
-        """Return the cliques of a component from its root outwards, and the one above each."""
-        order, above = [root], dict[int, int]()
-        for i in order:  # it grows during the loop
-            for j in self.neighbours[i]:
-                if j != above.get(i):
-                    above[j] = i
-                    order.append(j)
-        return order, above
+    @property
+    def n_cliques(self) -> int:
+        """Number of cliques."""
+        return int(self._tree.counts[COUNT_NODES])
 
+    @property
+    def n_cells(self) -> int:
+        """Number of cells in the tables of all cliques."""
+        return sum(self._tree.nodes[: self.n_cliques, N_CELLS].tolist())
 
-def make_clique_tree(network: BayesianNetwork, is_limited: bool = False) -> CliqueTree:
-    """Return the cliques of a network. Raise `ParameterError` if they do not fit into memory.
-
-    If it `is_limited`, refuse also a tree whose messages take more than about a minute of work.
-    """
-    arity = {v.name: v.arity for v in network.variables if v.arity > 1}
-    scopes = {
-        name: [n for n in (*network.parents(name), name) if n in arity]
-        for name in sorted(v.name for v in network.variables)
-    }
-    order = network.dag.topological_order
-    steps = find_steps([scope for scope in scopes.values() if scope], arity, (), order)
-    cliques, above, clique_of = _merge_cliques(steps)
-    # The product of the tables, the same restricted, and one more product. A cell also takes about
-    # as long as three of an elimination.
-    n_cells = 3 * sum(math.prod(arity[n] for n in clique) for clique in cliques)
-    cost = Cost(count_bytes(n_cells), n_cells)
-    what = "The junction tree of the best elimination order found"
-    way_out = "Use query or marginals of the network."
-    check_memory(cost.n_bytes, what, way_out)
-    if is_limited and not cost.is_feasible:
-        raise ParameterError(f"{what} takes {n_cells / 1e9:,.1f} billion operations. {way_out}")
-    neighbours: list[list[int]] = [[] for _ in cliques]
-    separators: dict[Edge, Names] = {}
-    for i, j in above.items():
-        shared = set(cliques[j])
-        separators[i, j] = separators[j, i] = tuple(n for n in cliques[i] if n in shared)
-        neighbours[i].append(j)
-        neighbours[j].append(i)
-    holders = _find_holders(cliques, arity)
-    return CliqueTree(
-        cliques,
-        _multiply_tables(network, scopes, cliques, clique_of, arity),
-        [sorted(each) for each in neighbours],
-        separators,
-        _find_components(len(cliques), above),
-        list(above.items()),
-        holders,
-        _find_residents(cliques, separators, arity),
-    )
+    def plan(self, evidence: EvidenceCodes) -> MarginalCalculation:
+        """Plan the marginals of all targets that are not observed."""
+        found = MarginalCalculation(
+            self.network, self._elimination, self._tree, evidence, self._room
+        )
+        self._room = found.room
+        return found
 
 
-def _merge_cliques(
-    steps: Sequence[EliminationStep],
-) -> tuple[list[Names], dict[int, int], dict[str, int]]:
-    """Return the maximal cliques, the neighbour of each nearer to the root, and a third mapping.
+class MarginalCalculation(Calculation):
+    """A plan of marginals, and their numbers."""
 
-    That has, for each variable, the clique of a family in which it is eliminated first.
-    """
-    cliques: list[Names] = []
-    above: dict[int, int] = {}
-    clique_of: dict[str, int] = {}
-    for step in reversed(steps):
-        upper = clique_of[step.separator[-1]] if step.separator else None
-        if upper is not None and len(cliques[upper]) == len(step.separator):
-            cliques[upper] = step.clique  # it contains the upper one
-            clique_of[step.variable] = upper
-            continue
-        clique_of[step.variable] = len(cliques)
-        if upper is not None:
-            above[len(cliques)] = upper
-        cliques.append(step.clique)
-    return cliques, above, clique_of
+    def __init__(
+        self,
+        network: NumberedNetwork,
+        elimination: EliminationOrder,
+        tree: CliqueTree,
+        evidence: EvidenceCodes,
+        room: int,
+    ) -> None:
+        n = len(network.names)
+        n_nodes = int(tree.counts[COUNT_NODES])
+        messages = np.empty((n_nodes, MESSAGE_FIELDS), dtype=np.int64)
+        tables = np.empty((n, TABLE_FIELDS), dtype=np.int64)
+        self._factors = np.empty(n, dtype=np.int64)
 
+        def make(plan: Plan) -> int:
+            return plan_marginals(
+                network.tables, tree, evidence, plan, messages, tables, self._factors
+            )
 
-def _multiply_tables(
-    network: BayesianNetwork,
-    scopes: dict[str, list[str]],
-    cliques: Sequence[Names],
-    clique_of: dict[str, int],
-    arity: dict[str, int],
-) -> list[Table]:
-    """Return the product of the tables in each clique."""
-    position = {name: i for i, name in enumerate(clique_of)}  # the one eliminated last first
-    potentials = [np.ones([arity[n] for n in clique]) for clique in cliques]
-    for node, scope in scopes.items():
-        if not scope:
-            continue
-        table = network.table(node).reshape([arity[n] for n in scope])
-        axes = sorted(range(len(scope)), key=lambda k: position[scope[k]])
-        i = clique_of[max(scope, key=position.__getitem__)]
-        shape = broadcast_shape(scope, cliques[i], arity)
-        potentials[i] *= table.transpose(axes).reshape(shape)
-    return potentials
+        super().__init__(network, evidence, elimination, make, room)
 
+    def read_marginals(self) -> NDArray[np.float64]:
+        """Return the marginals of all targets, after `run` found that the evidence is possible.
 
-def _find_components(n: int, above: dict[int, int]) -> list[list[int]]:
-    """Return the cliques of each tree, its root first."""
-    root: list[int] = []
-    for i in range(n):  # a clique comes after the one above it
-        root.append(root[above[i]] if i in above else i)
-    members: dict[int, list[int]] = {}
-    for i, top in enumerate(root):
-        members.setdefault(top, []).append(i)
-    return list(members.values())
-
-
-def _find_holders(cliques: Sequence[Names], arity: dict[str, int]) -> dict[str, list[int]]:
-    sizes = [math.prod(arity[n] for n in clique) for clique in cliques]
-    holders: dict[str, list[int]] = {}
-    for i in sorted(range(len(cliques)), key=lambda i: (sizes[i], i)):
-        for name in cliques[i]:
-            holders.setdefault(name, []).append(i)
-    return holders
-
-
-def _find_residents(
-    cliques: Sequence[Names], separators: dict[Edge, Names], arity: dict[str, int]
-) -> list[list[tuple[Edge, list[str]]]]:
-    """Return for each clique where the marginals of some variables are computed.
-
-    That is the smallest separator or clique with the variable. The edge (i, i) is clique i.
-    """
-    places: list[tuple[int, Edge, Names]] = [
-        (math.prod(arity[n] for n in names), edge, names)
-        for edge, names in [*separators.items(), *(((i, i), c) for i, c in enumerate(cliques))]
-        if edge[0] <= edge[1]
-    ]
-    home: dict[str, Edge] = {}
-    for _, edge, names in sorted(places):
-        for name in names:
-            home.setdefault(name, edge)
-    residents: list[dict[Edge, list[str]]] = [{} for _ in cliques]
-    for name, edge in sorted(home.items()):
-        for i in sorted(set(edge)):
-            residents[i].setdefault(edge, []).append(name)
-    return [list(each.items()) for each in residents]
+        The states of all variables are in one row; those of a variable begin at its place in
+        ``network.starts``. An observed variable is sure of its state.
+        """
+        marginals = np.empty(int(self.network.starts[-1]))
+        read_marginals(
+            self.network.tables,
+            self.evidence,
+            self.plan,
+            self.cells,
+            self._factors,
+            self.network.starts,
+            marginals,
+        )
+        return marginals

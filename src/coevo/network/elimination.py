@@ -1,10 +1,12 @@
-"""Variable elimination: sum or maximise variables out of a network.
+"""Variable elimination with logarithms: sum or maximise variables out of a network.
 
-All exact inference uses this module. The tables of the relevant variables become factors,
-restricted to the evidence. Factors hold logarithms, so that a product of many small numbers
-does not underflow to zero. The variables are then eliminated one by one, in the order that
-`elimination_order` finds. The axes of a factor run from the variable that is eliminated last
-to the one that is eliminated next, so that factors combine without a transposition.
+Most probable explanations, conditional networks and samples given evidence come from here, and all
+answers with numbers below the smallest float; others from `coevo.network.question`, which computes
+with probabilities. The tables of the relevant variables become factors, restricted to the evidence.
+Factors hold logarithms, so that a product of many small numbers does not underflow to zero. The
+variables are then eliminated one by one, in the order that `elimination_order` finds. The axes of a
+factor run from the variable that is eliminated last to the one that is eliminated next, so that
+factors combine without a transposition.
 
 Summing out can also return, for each variable, its distribution given its separator and the
 evidence. The product of these conditionals is the distribution of all variables given the

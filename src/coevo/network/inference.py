@@ -1,10 +1,14 @@
 """Inference: probabilities of variables given evidence.
 
-Each function validates the query, drops the variables that cannot affect it, and runs
-`Elimination`. Where the tables of the best elimination order found do not fit into memory, or take
-more than about a minute of work, distributions are estimated by likelihood weighting, and say so.
-Everything else is computed, however long it takes, or refused if it does not fit into memory. The
-functions implement the methods of `BayesianNetwork` with the same names, which document them.
+Each function validates the query, drops the variables that cannot affect it, and asks a question
+(`coevo.network.question`). Where the tables of the best elimination order found do not fit into
+memory, or take more than about a minute of work, distributions are estimated by likelihood
+weighting, and say so. Everything else is computed, however long it takes, or refused if it does not
+fit into memory. The functions implement the methods of `BayesianNetwork` with the same names, which
+document them.
+
+Explanations, conditional networks, and answers with numbers below the smallest float come from
+`Elimination`, which uses logarithms.
 """
 
 from __future__ import annotations
@@ -15,7 +19,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coevo.checks import is_bool
 from coevo.errors import ParameterError, bad_parameter, format_count, warn_caller
@@ -37,13 +40,18 @@ from coevo.network.elimination import (
     find_relevant,
     make_point,
 )
-from coevo.network.elimination_order import EliminationStep
-from coevo.network.evidence import check_targets, enter_evidence, make_impossible_evidence_error
+from coevo.network.evidence import (
+    check_targets,
+    encode_evidence,
+    enter_evidence,
+    make_impossible_evidence_error,
+)
 from coevo.network.likelihood_weighting import (
     MIN_EFFECTIVE_SIZE,
     WeightedSample,
     draw_weighted_sample,
 )
+from coevo.network.question import JointQuestion, MarginalQuestion
 
 __all__ = [
     "EvidenceProbability",
@@ -87,21 +95,20 @@ def query(
 ) -> Distribution:
     """Return the joint distribution of the targets, given evidence."""
     _check_exact(exact, "query")
-    network, evidence = enter_evidence(network, given, "query")
-    names = check_targets(network, targets, evidence, "query")
+    codes, findings = encode_evidence(network, given, "query")
+    names = check_targets(network, targets, codes, "query")
     n_cells = math.prod(network.variable(name).arity for name in names)
     what = f"joint distribution of {format_count(len(names), 'variable')}"
     way_out = "Ask for fewer variables at once."
     check_memory(count_bytes(n_cells), f"The {what}", way_out)  # the answer itself
-    elimination, free = _prepare_query(network, evidence, names)
-    cost = elimination.measure_cost(free)
-    n_bytes = cost.n_bytes + count_bytes(2 * n_cells)  # and once more, transposed
-    cost = cost._replace(n_bytes=n_bytes)
+    question = JointQuestion(network, codes, findings, names)
+    cost = question.calculation.cost
+    cost = cost._replace(n_bytes=cost.n_bytes + count_bytes(n_cells))  # and once more, divided
     if _is_feasible(cost, exact):
-        return _query_exactly(network, evidence, names, elimination)
+        return _query_exactly(network, given, names, question)
     # Sums of weights and of squares, also those of a block; probabilities and errors.
     check_memory(count_bytes(6 * n_cells), f"An estimate of the {what}", way_out)
-    answers = _estimate(network, evidence, [names], cost)
+    answers = _estimate(*enter_evidence(network, given, "query"), [names], cost)
     _warn_of_estimates(answers)
     return answers[0]
 
@@ -121,41 +128,29 @@ def _is_feasible(cost: Cost, exact: bool) -> bool:
     return exact or cost.is_feasible
 
 
-def _prepare_query(
-    network: BayesianNetwork, evidence: Mapping[str, int], names: Sequence[str]
-) -> tuple[Elimination, list[str]]:
-    """Return the elimination of a query, and the targets with several states, which come last."""
-    free = [name for name in names if network.variable(name).arity > 1]
-    relevant = find_relevant(network, {*names, *evidence})
-    return Elimination(network, evidence, relevant, free), free
-
-
-def _prepare_queries(
-    network: BayesianNetwork, evidence: Mapping[str, int], names: Iterable[str], limit: Cost
-) -> tuple[dict[str, Elimination], Cost]:
-    """Return the elimination of each target, and the cost of all.
-
-    Stop at one that does not fit into memory, or where the total is not below `limit`.
-    """
-    found, total = dict[str, Elimination](), Cost(0, 0)
-    for name in names:
-        found[name], free = _prepare_query(network, evidence, [name])
-        cost = found[name].measure_cost(free)
-        total = Cost(max(total.n_bytes, cost.n_bytes), total.n_operations + cost.n_operations)
-        if not total.is_in_memory or total.rank >= limit.rank:
-            break
-    return found, total
-
-
 def _query_exactly(
-    network: BayesianNetwork,
-    evidence: Mapping[str, int],
-    names: Sequence[str],
-    elimination: Elimination,
+    network: BayesianNetwork, given: Evidence | None, names: Sequence[str], question: JointQuestion
 ) -> Distribution:
-    """Return the joint distribution of the targets by elimination."""
+    """Return the joint distribution of the targets."""
+    variables = tuple(network.variable(name) for name in names)
+    try:
+        joint, total = question.answer()
+    except FloatingPointError:
+        return _query_by_logarithms(network, given, names)
+    if total == -math.inf:
+        raise make_impossible_evidence_error(*enter_evidence(network, given, "query"))
+    return Distribution(variables, joint.reshape([variable.arity for variable in variables]))
+
+
+def _query_by_logarithms(
+    network: BayesianNetwork, given: Evidence | None, names: Sequence[str]
+) -> Distribution:
+    """Return the joint distribution of the targets, without products of small numbers."""
     variables = tuple(network.variable(name) for name in names)
     free = [variable.name for variable in variables if variable.arity > 1]
+    network, evidence = enter_evidence(network, given, "query")
+    elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}), free)
+    check_elimination(elimination.count_bytes(free))
     conditionals = _sum_out_checked(network, evidence, elimination, free)
     joint, axes = np.ones(()), []
     for step in reversed(elimination.steps[len(elimination.steps) - len(free) :]):
@@ -187,36 +182,51 @@ def compute_marginals(
     exact: bool = False,
 ) -> dict[str, Distribution]:
     """Do as `marginals`, without a warning: for callers that tell about estimates themselves."""
-    all_names = [variable.name for variable in network.variables]
-    network, evidence = enter_evidence(network, given, "marginals")
+    codes, findings = encode_evidence(network, given, "marginals")
     if targets is None:
-        names = tuple(name for name in all_names if name not in evidence)
+        names = tuple(v.name for v in network.variables if v.name not in codes)
     else:
-        names = check_targets(network, targets, evidence, "marginals")
-    elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}))
-    steps = {step.variable: step for step in elimination.steps}
-    keep = _find_message_path(steps, names)
-    cost = elimination.measure_cost(keep)
-    # One elimination for each target keeps no tables, so it needs less memory, and less time if the
+        names = check_targets(network, targets, codes, "marginals")
+    question = MarginalQuestion(network, codes, findings, names)
+    cost = question.calculation.cost
+    # One question for each target keeps no messages, so it needs less memory, and less time if the
     # targets are few. It is worth it for targets that were named.
     if targets is not None and not cost.is_feasible:
-        singles, singles_cost = _prepare_queries(network, evidence, names, cost)
+        singles = [JointQuestion(network, codes, findings, [name]) for name in names]
+        singles_cost = _add_costs([single.calculation.cost for single in singles])
         if singles_cost.rank < cost.rank:
             cost = singles_cost
             if _is_feasible(cost, exact):
                 return {
-                    name: _query_exactly(network, evidence, [name], single)
-                    for name, single in singles.items()
+                    name: _query_exactly(network, given, [name], single)
+                    for name, single in zip(names, singles, strict=True)
                 }
     if _is_feasible(cost, exact):
-        conditionals = _sum_out_checked(network, evidence, elimination, keep)
-        beliefs = _compute_beliefs(elimination.steps, conditionals, names)
-        return {
-            name: Distribution((network.variable(name),), beliefs.get(name, np.ones(1)))
-            for name in names
-        }
-    answers = _estimate(network, evidence, [[name] for name in names], cost)
+        return _compute_exactly(network, given, names, question)
+    groups = [[name] for name in names]
+    answers = _estimate(*enter_evidence(network, given, "marginals"), groups, cost)
     return dict(zip(names, answers, strict=True))
+
+
+def _add_costs(costs: Collection[Cost]) -> Cost:
+    """Return the cost of several answers, one after the other."""
+    return Cost(max(cost.n_bytes for cost in costs), sum(cost.n_operations for cost in costs))
+
+
+def _compute_exactly(
+    network: BayesianNetwork,
+    given: Evidence | None,
+    names: Sequence[str],
+    question: MarginalQuestion,
+) -> dict[str, Distribution]:
+    """Return the marginal distribution of each target."""
+    try:
+        found, total = question.answer()
+    except FloatingPointError:
+        return {name: _query_by_logarithms(network, given, [name]) for name in names}
+    if total == -math.inf:
+        raise make_impossible_evidence_error(*enter_evidence(network, given, "marginals"))
+    return {name: Distribution((network.variable(name),), found[name]) for name in names}
 
 
 def _estimate(
@@ -276,50 +286,22 @@ def draw_checked_sample(
     return sample
 
 
-def _find_message_path(steps: Mapping[str, EliminationStep], names: Iterable[str]) -> set[str]:
-    """Return the variables that the messages of the targets pass on their way to the last step."""
-    path: set[str] = set()
-    for name in names:
-        step = steps.get(name)
-        while step is not None and step.variable not in path:
-            path.add(step.variable)
-            step = steps[step.separator[-1]] if step.separator else None
-    return path
-
-
-def _compute_beliefs(
-    steps: tuple[EliminationStep, ...], conditionals: Conditionals, names: Iterable[str]
-) -> dict[str, NDArray[np.float64]]:
-    """Return the distribution of each name, from the last elimination step to the first.
-
-    A separator is a subset of the clique that received its message. The joint distribution
-    of that clique is known at that time.
-    """
-    wanted = set(names)
-    joint: dict[str, NDArray[np.float64]] = {}
-    cliques = {step.variable: step.clique for step in steps}
-    beliefs = {}
-    for step in reversed(steps):
-        if step.variable not in conditionals:
-            continue
-        separator_joint = np.ones(())
-        if step.separator:
-            clique = cliques[step.separator[-1]]
-            others = tuple(i for i, name in enumerate(clique) if name not in step.separator)
-            separator_joint = joint[step.separator[-1]].sum(axis=others)
-        joint[step.variable] = conditionals[step.variable] * separator_joint[..., None]
-        if step.variable in wanted:
-            axes = tuple(range(separator_joint.ndim))
-            beliefs[step.variable] = joint[step.variable].sum(axis=axes)
-    return beliefs
-
-
 def log_probability(network: BayesianNetwork, given: Evidence | None = None) -> float:
     """Return the natural logarithm of the probability of the evidence."""
-    network, evidence = enter_evidence(network, given, "log_probability")
-    elimination = Elimination(network, evidence, find_relevant(network, evidence))
-    check_elimination(elimination.count_bytes())
-    return elimination.sum_out()[0]
+    codes, findings = encode_evidence(network, given, "log_probability")
+    return _compute_log_probability(network, given, JointQuestion(network, codes, findings, ()))
+
+
+def _compute_log_probability(
+    network: BayesianNetwork, given: Evidence | None, question: JointQuestion
+) -> float:
+    try:
+        return question.answer()[1]
+    except FloatingPointError:
+        network, evidence = enter_evidence(network, given, "log_probability")
+        elimination = Elimination(network, evidence, find_relevant(network, evidence))
+        check_elimination(elimination.count_bytes())
+        return elimination.sum_out()[0]
 
 
 def measure_evidence(
@@ -327,11 +309,12 @@ def measure_evidence(
 ) -> EvidenceProbability:
     """Return the logarithm of the probability of the evidence; estimate it if necessary."""
     _check_exact(exact, "measure_evidence")
-    network, evidence = enter_evidence(network, given, "measure_evidence")
-    elimination = Elimination(network, evidence, find_relevant(network, evidence))
-    cost = elimination.measure_cost()
+    codes, findings = encode_evidence(network, given, "measure_evidence")
+    question = JointQuestion(network, codes, findings, ())
+    cost = question.calculation.cost
     if _is_feasible(cost, exact):
-        return EvidenceProbability(elimination.sum_out()[0])
+        return EvidenceProbability(_compute_log_probability(network, given, question))
+    network, evidence = enter_evidence(network, given, "measure_evidence")
     sample = draw_checked_sample(network, evidence, [], cost)
     return EvidenceProbability(sample.log_probability, sample.log_probability_error)
 

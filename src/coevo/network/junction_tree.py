@@ -1,45 +1,32 @@
-"""A calibrated junction tree: marginals of all variables, updated when the evidence changes.
+"""A junction tree: marginals of all variables, for one set of findings after the other.
 
 One query is best answered by elimination (`coevo.network.inference`). A person who explores a
 network asks for all marginals again and again, and changes one finding at a time. The junction
-tree [1]_ finds the cliques once, multiplies the tables into them once, and keeps the messages
-between them. A new finding changes only the messages that lead away from it.
+tree finds the cliques once, and then answers for any evidence (`coevo.network.clique_tree`).
+Nothing else is kept between two questions, so an answer does not depend, to the last bit, on
+earlier ones.
 
-The tables of a clique are restricted to the observed states, so evidence makes them smaller. A
-message is the product of a table and of the other messages into its clique, in a fixed order. It is
-summed to the separator and divided by its largest number; the logarithms of these divisors give the
-probability of the evidence. No message is divided by another one. Each message is therefore a
-function of the evidence alone, and answers do not depend, to the last bit, on earlier questions.
-
-Tables hold probabilities, not logarithms, which is several times as fast. If a product falls below
-the smallest float, the answer comes from elimination, which uses logarithms.
-
-.. [1] G. Shafer and P. P. Shenoy, Probability propagation, Annals of Mathematics and Artificial
-   Intelligence 2, 1990.
+If a product falls below the smallest float, the answer comes from elimination with logarithms.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coevo.errors import NetworkError
+from coevo.errors import ParameterError
+from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
-from coevo.network.clique_tree import make_clique_tree
+from coevo.network.clique_tree import MarginalTree
 from coevo.network.distribution import Distribution
-from coevo.network.elimination import make_point
+from coevo.network.elimination import Cost, count_bytes, make_point
 from coevo.network.evidence import encode_evidence, make_impossible_evidence_error
 from coevo.network.inference import log_probability, marginals
 
 __all__ = ["Beliefs", "JunctionTree"]
-
-Table = NDArray[np.float64]
-Edge = tuple[int, int]  # two neighbouring cliques: from, to
 
 
 @dataclass(frozen=True)
@@ -61,12 +48,6 @@ class Beliefs:
     marginals: Mapping[str, Distribution]
     log_probability: float
     log_probability_error: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    table: Table  # axes: the unobserved variables of the separator; its largest number is 1
-    log_divisor: float
 
 
 class JunctionTree:
@@ -95,19 +76,31 @@ class JunctionTree:
 
     def __init__(self, network: BayesianNetwork, is_limited: bool = False) -> None:
         self.network = network
-        self._tree = make_clique_tree(network, is_limited)
-        self._lock = threading.Lock()
-        self._forget()
+        self._variables = {variable.name: variable for variable in network.variables}
+        numbered = network.numbered
+        families = np.arange(len(numbered.names))
+        codes = numbered.encode({}, {}).codes
+        order = numbered.find_order(families, codes)
+        self._tree = MarginalTree(numbered, order, families, order.order)
+        # No more than the cells of all cliques are computed, in several steps each.
+        cost = Cost(count_bytes(self.n_cells), self.n_cells)
+        what = "The junction tree of the best elimination order found"
+        way_out = "Use query or marginals of the network."
+        check_memory(cost.n_bytes, what, way_out)
+        if is_limited and not cost.is_feasible:
+            raise ParameterError(
+                f"{what} takes {self.n_cells / 1e9:,.1f} billion operations. {way_out}"
+            )
 
     @property
     def n_cliques(self) -> int:
         """Number of cliques."""
-        return len(self._tree.cliques)
+        return self._tree.n_cliques
 
     @property
     def n_cells(self) -> int:
-        """Number of cells in the tables of all cliques."""
-        return sum(potential.size for potential in self._tree.potentials)
+        """Number of cells of all cliques; none of them is ever a table as a whole."""
+        return self._tree.n_cells
 
     def compute_beliefs(self, given: Evidence | None = None) -> Beliefs:
         """Return the marginals of all variables and the probability of the evidence.
@@ -116,20 +109,22 @@ class JunctionTree:
         `NetworkError`.
         """
         codes, findings = encode_evidence(self.network, given, "compute_beliefs")
-        with self._lock:
-            try:
-                with np.errstate(under="raise"):
-                    log_total = self._propagate(codes, findings)
-                    if log_total == -math.inf:
-                        raise make_impossible_evidence_error(self.network, codes)
-                    self._update_marginals()
-                return Beliefs(self._copy_marginals(), log_total)
-            except FloatingPointError:
-                self._forget()
-            except NetworkError:
-                self._forget()
-                raise
-        return self._eliminate(given, codes)
+        numbered = self.network.numbered
+        calculation = self._tree.plan(numbered.encode(codes, findings))
+        try:
+            log_total = calculation.run()
+        except FloatingPointError:
+            return self._eliminate(given, codes)
+        if log_total == -math.inf:
+            raise make_impossible_evidence_error(self.network, codes)
+        shares = numbered.split_states(calculation.read_marginals(), self._variables)
+        return Beliefs(
+            {
+                name: Distribution((variable,), shares[name])
+                for name, variable in self._variables.items()
+            },
+            log_total,
+        )
 
     def measure_information(self, target: str, given: Evidence | None = None) -> dict[str, float]:
         """Return what each unobserved variable would tell about a target, given the evidence.
@@ -164,163 +159,6 @@ class JunctionTree:
                 found[variable.name] = Distribution((variable,), point)
         ordered = {variable.name: found[variable.name] for variable in self.network.variables}
         return Beliefs(ordered, log_probability(self.network, given))
-
-    # -- propagation; the lock is held
-
-    def _forget(self) -> None:
-        """Start again without messages and without evidence."""
-        self._codes: dict[str, int] = {}
-        self._findings: dict[str, list[float]] = {}
-        self._messages: dict[Edge, _Message] = {}
-        self._marginals: dict[str, Distribution] = {}
-        self._stale: set[int] = set(range(len(self._tree.cliques)))
-        self._tables: dict[int, Table] = {}
-
-    def _propagate(self, codes: dict[str, int], findings: dict[str, list[float]]) -> float:
-        """Renew all messages; return the logarithm of the probability of the evidence."""
-        tree = self._tree
-        changed = self._find_changed_cliques(codes, findings)
-        self._codes, self._findings = codes, findings
-        for i in changed:
-            self._tables[i] = self._restrict(i)
-        for component in tree.components:
-            touched = [i for i in component if i in changed]
-            if touched:
-                self._send_messages(touched[0], changed)
-        return self._measure_evidence()
-
-    def _find_changed_cliques(
-        self, codes: Mapping[str, int], findings: Mapping[str, list[float]]
-    ) -> set[int]:
-        """Return the cliques of all variables whose evidence differs from the last one."""
-        if not self._tables:
-            return set(range(len(self._tree.cliques)))
-        before = {**self._codes, **self._findings}
-        now = {**codes, **findings}
-        names = {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
-        return {i for name in names for i in self._tree.holders.get(name, ())}
-
-    def _restrict(self, i: int) -> Table:
-        """Return the table of a clique for the observed states, with its soft findings."""
-        tree = self._tree
-        clique = tree.cliques[i]
-        table = tree.potentials[i][tuple(self._codes.get(name, slice(None)) for name in clique)]
-        free = self._list_free(clique)
-        for name in clique:
-            if name in self._findings and tree.holders[name][0] == i:
-                shape = [-1 if name == other else 1 for other in free]
-                table = table * np.array(self._findings[name]).reshape(shape)
-        return np.asarray(table)
-
-    def _list_free(self, names: tuple[str, ...]) -> list[str]:
-        return [name for name in names if name not in self._codes]
-
-    def _send_messages(self, root: int, changed: set[int]) -> None:
-        """Renew the messages of the component of `root` that changed cliques can affect.
-
-        Messages towards the root change if a changed clique is behind them. Messages away from it
-        change if a table or a message on their way did.
-        """
-        order, above = self._tree.walk(root)
-        renewed = {i: i in changed for i in order}  # whether something behind the clique changed
-        for i in reversed(order[1:]):
-            if renewed[i]:
-                self._stale.add(i)
-                if self._renew_messages(i, [above[i]]):
-                    renewed[above[i]] = True
-        for i in order:
-            if not renewed[i]:
-                continue
-            self._stale.add(i)
-            below = [j for j in self._tree.neighbours[i] if above.get(j) == i]
-            for j in self._renew_messages(i, below):
-                renewed[j] = True
-                self._stale.add(j)
-
-    def _renew_messages(self, i: int, receivers: list[int]) -> list[int]:
-        """Compute the messages from clique i to some neighbours; return those that get another."""
-        known: list[int] = []
-        for j in receivers:
-            message = self._compute_message(i, j)
-            before = self._messages.get((i, j))
-            self._messages[i, j] = message
-            if before is None or not np.array_equal(before.table, message.table):
-                known.append(j)
-        return known
-
-    def _compute_message(self, i: int, j: int) -> _Message:
-        """Return the message from clique i to its neighbour j."""
-        others = [k for k in self._tree.neighbours[i] if k != j]
-        product = self._multiply(i, others)
-        free = self._list_free(self._tree.cliques[i])
-        separator = self._tree.separators[i, j]
-        axes = tuple(at for at, name in enumerate(free) if name not in separator)
-        table = product.sum(axis=axes) if axes else product
-        top = float(table.max())
-        if top == 0.0:
-            return _Message(np.zeros_like(table), -math.inf)
-        return _Message(table / top, math.log(top))
-
-    def _multiply(self, i: int, senders: list[int]) -> Table:
-        """Return the table of a clique times messages into it."""
-        product = self._tables[i]
-        free = self._list_free(self._tree.cliques[i])
-        for k in senders:
-            table = self._messages[k, i].table
-            if table.ndim or not table:  # the message of observed variables is 1, or impossible
-                separator = self._tree.separators[k, i]
-                shape = [
-                    n if name in separator else 1
-                    for name, n in zip(free, product.shape, strict=True)
-                ]
-                product = product * table.reshape(shape)
-        return product
-
-    def _measure_evidence(self) -> float:
-        """Return the logarithm of the probability of the evidence."""
-        logs = [self._messages[edge].log_divisor for edge in self._tree.towards_roots]
-        for component in self._tree.components:
-            root = component[0]
-            total = float(self._multiply(root, self._tree.neighbours[root]).sum())
-            logs.append(math.log(total) if total > 0 else -math.inf)
-        return -math.inf if -math.inf in logs else math.fsum(logs)
-
-    # -- marginals
-
-    def _update_marginals(self) -> None:
-        """Compute the marginals of the variables that live in cliques with a new message."""
-        tree = self._tree
-        for variable in self.network.variables:
-            name = variable.name
-            if name in self._codes or variable.arity == 1:
-                point = make_point(variable.arity, self._codes.get(name, 0))
-                self._marginals[name] = Distribution((variable,), point)
-        stale = {edge: names for i in sorted(self._stale) for edge, names in tree.residents[i]}
-        for edge, names in stale.items():
-            wanted = [name for name in names if name not in self._codes]
-            if wanted:
-                self._compute_marginals(edge, wanted)
-        self._stale = set()
-
-    def _compute_marginals(self, edge: Edge, names: list[str]) -> None:
-        """Compute the marginals of variables of a separator, or of a clique: the edge (i, i)."""
-        i, j = edge
-        if i == j:
-            product = self._multiply(i, self._tree.neighbours[i])
-            free = self._list_free(self._tree.cliques[i])
-        else:
-            product = self._messages[i, j].table * self._messages[j, i].table
-            free = self._list_free(self._tree.separators[i, j])
-        for name in names:
-            axes = tuple(at for at, other in enumerate(free) if other != name)
-            sums = product.sum(axis=axes)
-            variable = self.network.variable(name)
-            self._marginals[name] = Distribution((variable,), sums / sums.sum())
-
-    def _copy_marginals(self) -> dict[str, Distribution]:
-        return {
-            variable.name: self._marginals[variable.name] for variable in self.network.variables
-        }
 
 
 def _measure_divergence(one: Distribution, two: Distribution) -> float:

@@ -1,0 +1,107 @@
+"""One question about a network: what it reads, its cost, and its exact answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coevo.network.bayesian_network import BayesianNetwork
+from coevo.network.clique_tree import MarginalCalculation, MarginalTree
+from coevo.network.elimination_kernels import BUCKET_FIELDS, plan_question
+from coevo.network.factor_kernels import Plan
+from coevo.network.planning import Calculation
+
+__all__ = ["JointQuestion", "MarginalQuestion"]
+
+Table = NDArray[np.float64]
+
+
+class _Question:
+    """Some variables of a network, and evidence.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The network.
+    codes : mapping of str to int
+        The number of the state of each observed variable.
+    findings : mapping of str to sequence of float
+        The weights of soft findings.
+    names : sequence of str
+        The variables that are asked about; none of them is observed.
+    """
+
+    def __init__(
+        self,
+        network: BayesianNetwork,
+        codes: Mapping[str, int],
+        findings: Mapping[str, Sequence[float]],
+        names: Sequence[str],
+    ) -> None:
+        self._network = numbered = network.numbered
+        self._names = names
+        self._evidence = numbered.encode(codes, findings)
+        self._families = numbered.find_relevant([*names, *codes, *findings])
+        arity, number = numbered.arity, numbered.number
+        self._asked = [number[name] for name in names if arity[number[name]] > 1]
+
+
+class JointQuestion(_Question):
+    """A question for the joint distribution of some variables, perhaps of none."""
+
+    @cached_property
+    def calculation(self) -> Calculation:
+        """The plan of the answer."""
+        network, evidence, families = self._network, self._evidence, self._families
+        order = network.find_order(families, evidence.codes, self._asked)
+        axes = np.array(self._asked[::-1], dtype=np.int64)
+        buckets = np.empty((len(network.names), BUCKET_FIELDS), dtype=np.int64)
+        self._table = np.empty(1, dtype=np.int64)
+
+        def make(plan: Plan) -> int:
+            return plan_question(
+                network.tables, order, families, axes, evidence, plan, buckets, self._table
+            )
+
+        return Calculation(network, evidence, order, make)
+
+    def answer(self) -> tuple[Table, float]:
+        """Return the distribution, an axis for each variable with several states, and log P(e).
+
+        Impossible evidence has log P(e) = -inf, and no distribution. `FloatingPointError` is raised
+        if a product falls below the smallest float.
+        """
+        log_probability = self.calculation.run()
+        if not self._asked:
+            return np.ones(()), log_probability
+        joint, exponent = self.calculation.read(int(self._table[0]))
+        total = float(joint.sum())
+        if total == 0.0 or log_probability == -math.inf:
+            return joint, -math.inf
+        return joint / total, log_probability + math.log(total) + exponent * math.log(2)
+
+
+class MarginalQuestion(_Question):
+    """A question for the marginal distribution of each of some variables."""
+
+    @cached_property
+    def calculation(self) -> MarginalCalculation:
+        """The plan of the answer."""
+        order = self._network.find_order(self._families, self._evidence.codes)
+        tree = MarginalTree(self._network, order, self._families, self._asked)
+        return tree.plan(self._evidence)
+
+    def answer(self) -> tuple[dict[str, Table], float]:
+        """Return the marginal distributions, and log P(e); none if the evidence is impossible.
+
+        `FloatingPointError` is raised if a product falls below the smallest float.
+        """
+        log_probability = self.calculation.run()
+        if log_probability == -math.inf:
+            return {}, log_probability
+        marginals = self.calculation.read_marginals()
+        return self._network.split_states(marginals, self._names), log_probability

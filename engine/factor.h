@@ -21,7 +21,7 @@ enum { IN_TABLES, IN_WEIGHTS, IN_CELLS };
 enum { NO_VARIABLE = -1, MAX_INPUTS = 8, MAX_AXES = 63 };
 
 /* The lengths of the rows of a plan. */
-enum { FACTOR_FIELDS = 5, AXIS_FIELDS = 3, STEP_FIELDS = 4, LIVE_FIELDS = 3, HOLE_FIELDS = 2 };
+enum { FACTOR_FIELDS = 5, AXIS_FIELDS = 3, STEP_FIELDS = 4, LIVE_FIELDS = 3, FREE_FIELDS = 2 };
 
 /* The numbers in Plan->used. */
 enum {
@@ -32,7 +32,7 @@ enum {
     USED_CONSTANTS,
     USED_LISTS,
     USED_LIVE,
-    USED_HOLES,
+    USED_FREE,
     USED_CELLS,
     USED_WORK, /* cells that are read, once for each input of a step */
     N_USED
@@ -82,9 +82,9 @@ typedef struct {
     int64_t *live; /* a stack of factors at work */
     int64_t n_live;
     int64_t live_width;
-    int64_t *holes; /* rows of HoleRow: cells whose factor is not needed any more */
-    int64_t n_holes;
-    int64_t holes_width;
+    int64_t *free; /* rows of FreeRow: cells whose factor is not needed any more */
+    int64_t n_free;
+    int64_t free_width;
     int64_t *place; /* of each variable: in the clique at work, or in the output of a step */
     int64_t n_place;
     int64_t *used; /* how much of each array is used */
@@ -109,7 +109,7 @@ typedef struct {
 
 typedef struct {
     int64_t offset, n_cells;
-} HoleRow;
+} FreeRow;
 
 INLINE FactorRow *get_factor(const Plan *plan, int64_t i) {
     return (FactorRow *) plan->factors + i;

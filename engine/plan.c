@@ -4,7 +4,7 @@
 static const int64_t MAX_CELLS = (int64_t) 1 << 40;
 static const int64_t MAX_WORK = (int64_t) 1 << 58;
 
-enum { LEAST_HOLE = 64 };
+enum { LEAST_FREE = 64 };
 
 INLINE int64_t find_lowest_bit(int64_t mask) {
     return __builtin_ctzll((uint64_t) mask);
@@ -76,39 +76,39 @@ static int64_t count_cells(const Planner *planner, const FactorRow *factor) {
     return factor->n_axes ? first->stride * planner->network->arity[first->variable] : 1;
 }
 
-/* Return where some cells can be: in the first hole that is large enough, or after all others. */
+/* Return where some cells can be: in the first free range that is long enough, or after all. */
 static int64_t find_room(const Planner *planner, int64_t n_cells) {
     const Plan *plan = planner->plan;
-    HoleRow *holes = (HoleRow *) plan->holes;
-    for (int64_t i = 0; i < plan->used[USED_HOLES]; i++) {
-        int64_t offset = holes[i].offset;
-        if (holes[i].n_cells < n_cells) continue;
-        holes[i].offset += n_cells;
-        holes[i].n_cells -= n_cells;
-        if (holes[i].n_cells == 0) holes[i] = holes[--plan->used[USED_HOLES]];
+    FreeRow *ranges = (FreeRow *) plan->free;
+    for (int64_t i = 0; i < plan->used[USED_FREE]; i++) {
+        int64_t offset = ranges[i].offset;
+        if (ranges[i].n_cells < n_cells) continue;
+        ranges[i].offset += n_cells;
+        ranges[i].n_cells -= n_cells;
+        if (ranges[i].n_cells == 0) ranges[i] = ranges[--plan->used[USED_FREE]];
         return offset;
     }
     plan->used[USED_CELLS] += n_cells;
     return plan->used[USED_CELLS] - n_cells;
 }
 
-/* Make a hole of the cells of a factor, one with the holes beside it. Small ones are not worth the
- * search; and a list of holes that is full only costs memory. */
+/* Free the cells of a factor that a step has computed, and join them with the free ranges beside
+ * them. Few cells are not worth the search; where the list is full, they only cost memory. */
 static void free_cells(const Planner *planner, int64_t factor) {
     const Plan *plan = planner->plan;
-    HoleRow *holes = (HoleRow *) plan->holes;
+    FreeRow *ranges = (FreeRow *) plan->free;
     const FactorRow *row = get_factor(plan, factor);
-    HoleRow hole = {row->offset, count_cells(planner, row)};
-    if (row->source != IN_CELLS || hole.n_cells < LEAST_HOLE) return;
-    for (int64_t i = plan->used[USED_HOLES] - 1; i >= 0; i--) {
-        bool is_before = holes[i].offset + holes[i].n_cells == hole.offset;
-        bool is_after = hole.offset + hole.n_cells == holes[i].offset;
+    FreeRow range = {row->offset, count_cells(planner, row)};
+    if (row->source != IN_CELLS || range.n_cells < LEAST_FREE) return;
+    for (int64_t i = plan->used[USED_FREE] - 1; i >= 0; i--) {
+        bool is_before = ranges[i].offset + ranges[i].n_cells == range.offset;
+        bool is_after = range.offset + range.n_cells == ranges[i].offset;
         if (!is_before && !is_after) continue;
-        if (is_before) hole.offset = holes[i].offset;
-        hole.n_cells += holes[i].n_cells;
-        holes[i] = holes[--plan->used[USED_HOLES]];
+        if (is_before) range.offset = ranges[i].offset;
+        range.n_cells += ranges[i].n_cells;
+        ranges[i] = ranges[--plan->used[USED_FREE]];
     }
-    if (plan->used[USED_HOLES] < plan->n_holes) holes[plan->used[USED_HOLES]++] = hole;
+    if (plan->used[USED_FREE] < plan->n_free) ranges[plan->used[USED_FREE]++] = range;
 }
 
 static int64_t push_row(Planner *planner, LiveRow row, LiveList *list) {

@@ -12,7 +12,7 @@ from coevo.engine import INT, Structure, array, kernel, read_array
 __all__ = [
     "AXIS_FIELDS",
     "FACTOR_FIELDS",
-    "HOLE_FIELDS",
+    "FREE_FIELDS",
     "LIVE_FIELDS",
     "N_USED",
     "STEP_FIELDS",
@@ -26,7 +26,7 @@ __all__ = [
     "run_plan",
 ]
 
-FACTOR_FIELDS, AXIS_FIELDS, STEP_FIELDS, LIVE_FIELDS, HOLE_FIELDS = 5, 3, 4, 3, 2  # columns
+FACTOR_FIELDS, AXIS_FIELDS, STEP_FIELDS, LIVE_FIELDS, FREE_FIELDS = 5, 3, 4, 3, 2  # columns
 USED_STEPS, USED_CELLS, USED_WORK, N_USED = 2, 8, 9, 10  # places of `used`
 
 
@@ -58,7 +58,7 @@ class Plan(Structure):
     constants: Any = array(np.int64)
     lists: Any = array(np.int64)
     live: Any = array(np.int64, 2)
-    holes: Any = array(np.int64, 2)
+    free: Any = array(np.int64, 2)
     place: Any = array(np.int64)
     used: Any = array(np.int64)
 

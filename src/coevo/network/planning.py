@@ -20,7 +20,7 @@ from coevo.network.elimination_kernels import EliminationOrder
 from coevo.network.factor_kernels import (
     AXIS_FIELDS,
     FACTOR_FIELDS,
-    HOLE_FIELDS,
+    FREE_FIELDS,
     LIVE_FIELDS,
     N_USED,
     STEP_FIELDS,
@@ -125,7 +125,7 @@ def _make_room(n: int, room: int) -> Plan:
         np.empty(n_factors, dtype=np.int64),
         np.empty(n_factors, dtype=np.int64),
         np.empty((n_factors, LIVE_FIELDS), dtype=np.int64),
-        np.empty((n_factors, HOLE_FIELDS), dtype=np.int64),
+        np.empty((n_factors, FREE_FIELDS), dtype=np.int64),
         np.empty(n, dtype=np.int64),
         np.zeros(N_USED, dtype=np.int64),
     )

@@ -5,11 +5,11 @@ in a process of its own; its figure is the least number of CPU seconds, with the
 
     git worktree add ../before b2369b0      the last commit before the engine
     (cd ../before && make demo)             its environment
-    python benchmarks/engine.py --before ../before/.venv/bin/python --write
-    python benchmarks/engine.py --before ../before/.venv/bin/python --tables DIR --write
+    python benchmarks/engine.py --before ../before/.venv/bin/python --sizes --write
+    python benchmarks/engine.py --before ../before/.venv/bin/python --tables DIR
 
-`--tables` is a folder of CSV files: `coevo learn` on each of them. ``--sizes`` installs both
-versions into empty environments first; it needs the packages of the index.
+`--tables` is a folder of CSV files: `coevo learn` on each of them, too. ``--sizes`` installs both
+versions into empty environments at the end; it needs the packages of the index.
 """
 
 from __future__ import annotations
@@ -72,11 +72,12 @@ def measure_task(
     return least
 
 
-def list_tasks(folder: Path, tables: Path | None) -> Iterator[tuple[str, list[str]]]:
+def list_tasks(tables: Path | None) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and the arguments of each task."""
     yield from TASKS.items()
-    for table in sorted(tables.glob("*.csv*")) if tables else []:
-        yield f"coevo learn {table.name}", ["-m", "coevo", "learn", str(table), "-j", "1"]
+    for table in sorted(tables.resolve().glob("*.csv*")) if tables else []:
+        path = str(table).replace("{", "{{").replace("}", "}}")  # a task is a format
+        yield f"coevo learn {table.name}", ["-m", "coevo", "learn", path, "-j", "1"]
 
 
 def measure_sizes(pythons: dict[str, str]) -> dict[str, float]:
@@ -121,7 +122,7 @@ def main() -> None:
             ["learn", names["table"], "-o", names["run"]],
         ):
             measure_process([pythons["now"], "-m", "coevo", *arguments], folder)
-        for name, arguments in list_tasks(Path(folder), options.tables):
+        for name, arguments in list_tasks(options.tables):
             rows.append((name, measure_task(arguments, pythons, names, options.repeats)))
             print(rows[-1], file=sys.stderr)
     facts = describe_run("numpy")
@@ -141,6 +142,7 @@ def main() -> None:
             f"| installed, MB | {sizes['before']:.0f} | {sizes['now']:.0f} "
             f"| {sizes['now'] / sizes['before']:.2f} |"
         )
+        facts["sizes"] = sizes
     show_table("\n".join(lines), {**facts, "rows": rows}, options)
 
 

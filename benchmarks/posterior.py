@@ -111,7 +111,7 @@ class Run:
 
 
 def load_kernels(tables: ChainTables) -> None:
-    """Compile or load the kernels before a clock starts."""
+    """Load the kernels before a clock starts."""
     for prior in ("uniform", "order"):
         settings = ChainSettings(prior, rounds=1)
         step_chains(tables, settings, start_chains(tables, settings))

@@ -104,7 +104,10 @@ def list_pages() -> list[Path]:
 
 
 def find_figures(path: Path) -> Iterator[Figure]:
-    """Yield the figures of a page: blocks, then tables; a table in a code block is output."""
+    """Yield the figures of a page: blocks, then tables; a table in a code block is output.
+
+    A block that nobody has measured yet is empty, and has no figures.
+    """
     lines = path.read_text(encoding="utf-8").splitlines()
     title, is_code, end = "", False, -1
     for number, line in enumerate(lines):
@@ -116,6 +119,8 @@ def find_figures(path: Path) -> Iterator[Figure]:
         if BEGIN.match(line):
             end = next(n for n in range(number, len(lines)) if lines[n].startswith("<!-- end of"))
             last = end
+            if not "".join(lines[number + 1 : end]).strip():
+                continue
         elif RULE.match(line) and not NOT_MEASURED.search(lines[number - 1]):
             end = number
             while end + 1 < len(lines) and lines[end + 1].startswith("|"):

@@ -57,6 +57,9 @@ C_NAMES = {
     "float64": "double",
 }
 
+WHOLE = (int, np.integer, np.bool_)
+NUMBERS = (*WHOLE, float, np.floating)
+
 NO_BYTES = ctypes.c_char * 0  # the type of whatever is at the address of an array
 
 KERNELS: list[Kernel] = []  # all that are declared in the modules imported so far
@@ -72,14 +75,6 @@ class ArrayType:
         kind = "an array" if self.is_read_only else "a writable array"
         axes = "axis" if self.n_axes == 1 else "axes"
         return f"{kind} of {self.dtype} with {self.n_axes} {axes}, contiguous"
-
-    def accepts(self, value: object) -> bool:
-        """Return whether a value can be passed."""
-        if not isinstance(value, np.ndarray) or value.ndim != self.n_axes:
-            return False
-        flags = value.flags
-        fits = flags.c_contiguous and flags.aligned if self.is_read_only else flags.carray
-        return bool(fits and value.dtype == self.dtype)
 
     def align(self, value: Any) -> Any:
         """Return a copy of an array that is only read and lies at an odd address, else itself.
@@ -99,11 +94,19 @@ class ArrayType:
             *((length, "int64_t", ctypes.c_int64) for length in lengths),
         ]
 
-    def list_c_values(self, value: Any) -> tuple[int, ...]:
-        """Return the address and the lengths of an accepted array."""
-        if value.flags.writeable:  # five times as fast as the attribute `ctypes` of NumPy
-            return (ctypes.addressof(NO_BYTES.from_buffer(value)), *value.shape)
-        return (value.ctypes.data, *value.shape)
+    def list_c_values(self, value: Any) -> tuple[int, ...] | None:
+        """Return the address and the lengths of an array; None if the value cannot be passed."""
+        if not isinstance(value, np.ndarray) or value.ndim != self.n_axes:
+            return None
+        if value.dtype is not self.dtype and value.dtype != self.dtype:  # most are the same object
+            return None
+        flags = value.flags
+        if not (flags.c_contiguous and flags.aligned):
+            return None
+        if flags.writeable:  # four times as fast as the attribute `ctypes` of NumPy
+            address = ctypes.addressof(NO_BYTES.from_buffer(value))  # type: ignore[arg-type]
+            return (address, *value.shape)
+        return (value.ctypes.data, *value.shape) if self.is_read_only else None
 
 
 class NumberType:
@@ -115,19 +118,16 @@ class NumberType:
     def __str__(self) -> str:
         return "a whole number" if self.is_whole else "a number"
 
-    def accepts(self, value: object) -> bool:
-        """Return whether a value can be passed."""
-        whole = (int, np.integer, np.bool_)
-        return isinstance(value, whole if self.is_whole else (*whole, float, np.floating))
-
     def list_c_fields(self, name: str) -> list[tuple[str, str, Any]]:
         """Return the name, the C type and the ctypes type of the number."""
         if self.is_whole:
             return [(name, "int64_t", ctypes.c_int64)]
         return [(name, "double", ctypes.c_double)]
 
-    def list_c_values(self, value: Any) -> tuple[int | float]:
-        """Return the number as one of Python's own."""
+    def list_c_values(self, value: Any) -> tuple[int | float] | None:
+        """Return the number as one of Python's own; None if the value cannot be passed."""
+        if not isinstance(value, WHOLE if self.is_whole else NUMBERS):
+            return None
         return (int(value) if self.is_whole else float(value),)
 
 
@@ -189,10 +189,14 @@ class Structure:
             raise TypeError(f"{type(self).__name__} has the fields {', '.join(self.field_types)}.")
         passed: list[int | float] = []
         for name, type_ in self.field_types.items():
-            value = type_.align(own[name]) if isinstance(type_, ArrayType) else own[name]
-            if not type_.accepts(value):
+            value = own[name]
+            listed = type_.list_c_values(value)
+            if listed is None and isinstance(type_, ArrayType):
+                value = type_.align(value)
+                listed = type_.list_c_values(value)
+            if listed is None:
                 raise TypeError(f"'{name}' of {type(self).__name__} must be {type_}.")
-            passed += type_.list_c_values(value)
+            passed += listed
             self.__dict__[name] = value
         self.__dict__["address"] = ctypes.byref(self.c_structure(*passed))
 
@@ -236,10 +240,12 @@ class Kernel:
                 passed.append(value.address)
             elif kind is int and type_ is INT:
                 passed.append(value)
-            elif isinstance(type_, (ArrayType, NumberType)) and type_.accepts(value):
-                passed += type_.list_c_values(value)
             else:
-                return self(*self._align(values))
+                is_structure = isinstance(type_, type)  # of another type, then
+                listed = None if is_structure else type_.list_c_values(value)
+                if listed is None:
+                    return self(*self._align(values))
+                passed += listed
         return function(*passed)
 
     def _load(self) -> Any:
@@ -268,7 +274,8 @@ class Kernel:
     def _refuse(self, values: tuple[Any, ...]) -> None:
         for (name, type_), value in zip(self.parameters.items(), values, strict=True):
             is_structure = isinstance(type_, type)
-            if not (type(value) is type_ if is_structure else type_.accepts(value)):
+            fits = type(value) is type_ if is_structure else type_.list_c_values(value) is not None
+            if not fits:
                 wanted = f"a {type_.__name__}" if is_structure else str(type_)
                 raise TypeError(f"'{name}' of {self.__name__} must be {wanted}.")
 

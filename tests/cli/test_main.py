@@ -60,6 +60,11 @@ def test_the_list_has_the_summary_of_each_command(name, run):
     assert about.rstrip(".").startswith(COMMANDS[name].rstrip("."))
 
 
+def test_scripts_may_still_call_warmup(run):
+    sentence = "Nothing has to be done: coevo no longer compiles on your machine.\n"
+    assert run("warmup") == (0, sentence, "")
+
+
 def test_version(launch):
     assert launch("--version") == (0, f"coevo {coevo.__version__}\n", "")
 

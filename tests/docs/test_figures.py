@@ -13,6 +13,15 @@ def test_every_measured_table_has_a_date():
     assert [one.place for one in figures if one.measured is None] == []
 
 
+def test_a_block_that_nobody_has_measured_yet_has_no_figures(tmp_path):
+    script = runpy.run_path(str(SCRIPT))
+    page = tmp_path / "page.md"
+    begin, end = "<!-- a: made by the command below it -->\n", "<!-- end of a -->\n"
+    for text, n_figures in (("", 0), ("\n", 0), ("Seconds: 3\n", 1)):
+        page.write_text(f"# A\n\n{begin}{text}{end}")
+        assert len(list(script["find_figures"](page))) == n_figures
+
+
 def test_a_table_without_a_date_is_found(tmp_path):
     script = runpy.run_path(str(SCRIPT))
     page = tmp_path / "page.md"

@@ -11,6 +11,7 @@ from coevo.network import sample
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
+from coevo.search.family_index_kernels import index_families
 from coevo.search.parent_extension import extend_parent_sets
 from helpers.problems import collect_states, make_problem, random_table
 from helpers.random_tables import dataset_of
@@ -155,3 +156,22 @@ def test_a_quick_search_stops_sooner_unless_a_limit_is_given(seed):
     patient = run_search("ccma", scorer, budget=Budget(patience=25), random_state=seed)
     assert patient.generations - patient.history[-1].improved == 25
     assert patient.score == by_default.score
+
+
+def test_a_generation_makes_the_index_of_its_new_archive_alone(monkeypatch):
+    indexed = []
+
+    def count(families):
+        indexed.append(families)
+        return index_families(families)
+
+    monkeypatch.setattr("coevo.search.archive.index_families", count)
+    rng = np.random.default_rng(3)
+    search = CCMA().make_search(make_problem(random_table(3)))
+    state, _ = search.start(rng)
+    while state.is_climbing:
+        state, _ = search.step(rng, state)
+    indexed.clear()
+    for n_generations in range(1, 5):
+        state, _ = search.step(rng, state)
+        assert len(indexed) == n_generations

@@ -29,7 +29,6 @@ def become_worker(*more: signal.Signals) -> None:
             signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    os.environ["COEVO_IS_WORKER"] = "1"  # `coevo.kernel_cache` leaves warnings to the parent
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
 

@@ -96,7 +96,7 @@ def make_count_index(
     compact: NDArray[np.uint8] | None = None,
     bits: NDArray[np.uint64] | None = None,
 ) -> CountIndex:
-    """Return the arrays for the kernels, with the types that the kernels are compiled for.
+    """Return the arrays for the kernels, with the types that the kernels take.
 
     Write into `facts` where the high bytes of each variable are. Without `weights` every row
     counts once.

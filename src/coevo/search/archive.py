@@ -112,7 +112,7 @@ class Archive:
         """The number of families."""
         return len(self.score)
 
-    @property
+    @cached_property
     def children(self) -> NDArray[np.int64]:
         """The child of each family."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))

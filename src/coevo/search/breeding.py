@@ -94,7 +94,8 @@ def breed_orders(
     children = np.empty((n_children, n), dtype=np.int64)
     for i in range(n_children):
         # The smaller of two draws prefers better orders.
-        one, two = rng.integers(size, size=(2, 2)).min(axis=0).tolist()
+        drawn = rng.integers(size, size=4).tolist()
+        one, two = min(drawn[::2]), min(drawn[1::2])
         kind = rng.random()
         if kind < 0.3 and one != two:
             mixed = np.where(rng.random(n) < 0.5, places[one], places[two])
@@ -103,15 +104,9 @@ def breed_orders(
             pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
             children[i] = pair[int(rng.integers(2))][0]
         else:
+            keys = rng.random((n,))
             with archive.lend_scratch() as scratch:
-                draw_order(
-                    choice[one],
-                    archive.families,
-                    archive.index,
-                    scratch,
-                    rng.random((n,)),
-                    children[i],
-                )
+                draw_order(choice[one], archive.families, archive.index, scratch, keys, children[i])
             if kind < 0.7:
                 _shuffle_family(rng, children[i], choice[one], archive)
             else:
@@ -171,6 +166,12 @@ class ParentSetBreeder:
         self._candidates = candidates
         self._is_wide = candidates.shape[2] < len(rules.allowed) - 1
         self._is_free = not rules.has_arc_constraints
+        n_masks = len(candidates)
+        self._sources = [SOURCES[mask % len(SOURCES)] for mask in range(n_masks)]
+        # a scout scans all variables, and others do not
+        self._is_scout = [
+            mask % len(SOURCES) in SCOUTS and self._is_wide for mask in range(n_masks)
+        ]
         as_child, as_parent = hash_keys(len(rules.allowed))
         self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
         self._known = set(archive.extended.tolist())
@@ -244,15 +245,11 @@ class ParentSetBreeder:
         The work of a scout is registered apart: other rows have tried a few candidates only.
         """
         hashed = self._hash(parent_set)
-        known = hashed ^ SCANNED if self._is_scout(mask) else hashed
+        known = hashed ^ SCANNED if self._is_scout[mask] else hashed
         if known in self._known:
             return False
         self._known |= {hashed, known}
         return True
-
-    def _is_scout(self, mask: int) -> bool:
-        """Return whether a mask scans all variables, and others do not."""
-        return mask % len(SOURCES) in SCOUTS and self._is_wide
 
     def _enforce_rules(self, child: int, parents: set[int]) -> tuple[int, ...]:
         """Return the allowed ones of these parents and all required parents, ascending."""
@@ -270,8 +267,8 @@ class ParentSetBreeder:
 
     def _iter_candidates(self, mask: int, child: int) -> Iterator[set[int]]:
         """Yield parent sets from the source of a mask, then from the other sources."""
-        rng, source = self._rng, SOURCES[mask % len(SOURCES)]
-        is_first = mask == ELITE or (self._is_scout(mask) and rng.random() < 0.5)
+        rng, source = self._rng, self._sources[mask]
+        is_first = mask == ELITE or (self._is_scout[mask] and rng.random() < 0.5)
         order = 0 if is_first else int(rng.integers(len(self._choice)))
         response = self._archive.parents_of(int(self._choice[order, child]))
         if source == "nearby":
@@ -284,7 +281,7 @@ class ParentSetBreeder:
                 yield set(response[:left_out] + response[left_out + 1 :])
         if mask == ELITE or not self._candidates.shape[2]:
             return
-        if self._is_scout(mask):
+        if self._is_scout[mask]:
             begin, end = self._archive.begin[child : child + 2]
             unscanned = begin + np.flatnonzero(self._is_unscanned[begin:end])
             for family in unscanned.tolist() if source == "archive" else ():  # the best first
@@ -305,7 +302,7 @@ class ParentSetBreeder:
         """Yield the best responses of a child after one move of an order, the best first."""
         begin, end = self._archive.begin[child : child + 2]
         asked = self._nearby[mask != NEARBY_ELITE]
-        is_open = self._is_unscanned if self._is_scout(mask) else self._is_open
+        is_open = self._is_unscanned if self._is_scout[mask] else self._is_open
         for family in (begin + np.flatnonzero(asked[begin:end] & is_open[begin:end])).tolist():
             asked[family] = False
             yield set(self._archive.parents_of(family))

@@ -342,7 +342,7 @@ class CCMASearch(Search[CCMAState]):
         for turns, extensions in works:
             masks = assign_credit(masks, turns, extensions, archive, after.choice, losses)
         masks = self._evolve_masks(mask_rng, masks, works, after)
-        return replace(after, **make_mask_fields(masks))
+        return after.with_archive(archive, **make_mask_fields(masks))
 
     def _breed_parent_sets(self, rng: Generator, state: CCMAState) -> tuple[list[ParentSet], Turns]:
         """Return the parent sets that this generation extends, and the rows that extend them."""
@@ -426,13 +426,7 @@ class CCMASearch(Search[CCMAState]):
         if score > state.score + LEAST_GAIN:
             adjacency = self._make_adjacency(archive, choice[kept[0]])
             best = {"adjacency": adjacency, "score": score, "improved": state.generation}
-        return replace(
-            state,
-            orders=orders[kept],
-            choice=choice[kept],
-            **best,
-            **make_archive_fields(archive),
-        )
+        return state.with_archive(archive, orders=orders[kept], choice=choice[kept], **best)
 
     def _make_adjacency(self, archive: Archive, choice: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return the adjacency matrix of the families that an order has chosen."""

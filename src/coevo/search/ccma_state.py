@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -81,6 +81,15 @@ class CCMAState(SearchState):
     def archive(self) -> Archive:
         """The archive of scored families."""
         return Archive(self.begin, self.family_scores, self.start, self.parents, self.extended)
+
+    def with_archive(self, archive: Archive, **changed: Any) -> CCMAState:
+        """Return the state with an archive and other changes.
+
+        The archive stays the object that it is, with the index that it has made of its families.
+        """
+        after = replace(self, **changed, **make_archive_fields(archive))
+        vars(after)["archive"] = archive
+        return after
 
     def get_populations(self) -> Populations | None:
         """Return orders and masks; None during the hill climbing."""

@@ -232,10 +232,11 @@ def _make_result(
     cache, n_scored = loop.counter.measure(), loop.counter.count()  # before the answer is scored
     adjacency = _choose_structure(problem, loop)
     dag = problem.make_dag(np.asarray(adjacency))
+    per_variable = problem.scorer.score_per_variable(dag)
     return SearchResult(
         dag=dag,
-        score=problem.scorer.score(dag),
-        per_variable=problem.scorer.score_per_variable(dag),
+        score=math.fsum(per_variable.values()),
+        per_variable=per_variable,
         history=tuple(loop.history),
         generations=0 if state is None else state.generation,
         evaluations=0 if state is None else state.evaluations,

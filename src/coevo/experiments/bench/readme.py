@@ -28,7 +28,7 @@ _READING = """\
   used. A peer without the requested score maximises its nearest score (see *Methods*). The
   best known score is the highest score of all runs on the same rows.
 - **One process per run**, with one thread, and with Python's hash seed set to 0. The clock
-  starts when libraries and kernels are loaded and the data are converted.
+  starts when the libraries are loaded and the data are converted.
 {tables}- **Time limit.** A peer that is not done after {seconds:g} s is killed and has no result. A
   method of coevo has a best network at every moment. It stops by itself (CCMA after 14 to 25
   generations without a better network, CCGA after 250), or at the end of the generation in which

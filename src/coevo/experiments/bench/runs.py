@@ -1,8 +1,8 @@
 """One run of the comparison, in its own process.
 
-Before the clock starts, the data are sampled, the kernels are loaded and the data are converted
-for a peer. A method of coevo runs with its default budget and for `max_time` at most. A peer has
-no time limit of its own; its process is killed.
+Before the clock starts, the data are sampled, and converted for a peer. A method of coevo runs with
+its default budget and for `max_time` at most. A peer has no time limit of its own; its process is
+killed.
 """
 
 from __future__ import annotations

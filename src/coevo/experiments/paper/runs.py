@@ -1,8 +1,7 @@
 """One run of the experiment, on a worker.
 
 A worker keeps the data and one scorer per algorithm for its last data set, so runs on the same
-data share the cache of local scores. Times are CPU times. They exclude the sampling of data and
-the loading of kernels.
+data share the cache of local scores. Times are CPU times. They exclude the sampling of data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One run of the comparison, on a worker.
 
 Each run has its own scorer, so that its time does not depend on the runs before it. Times are CPU
-times. They exclude the sampling of data and the loading of kernels.
+times. They exclude the sampling of data.
 """
 
 from __future__ import annotations

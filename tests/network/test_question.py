@@ -32,8 +32,8 @@ thorough = settings(derandomize=True, deadline=None, max_examples=60)
 SEEDS = st.integers(0, 10**6)
 
 
-def ask(kind, network, given, names):
-    return kind(network, *encode_evidence(network, given, "ask"), names)
+def ask(kind, network, given, names, is_total=True):
+    return kind(network, *encode_evidence(network, given, "ask"), names, is_total)
 
 
 def draw_evidence(network, seed, share):
@@ -87,6 +87,13 @@ def test_answers_agree_with_enumeration(seed, zeros, share):
     kept = [name for name in names if name in asked]
     expected = (joint.sum(axis=rest) / joint.sum()).transpose([kept.index(n) for n in asked])
     np.testing.assert_allclose(table.ravel(), expected.ravel(), rtol=1e-12, atol=1e-15)
+    # and without what has no effect
+    table, _ = ask(JointQuestion, network, given, asked, is_total=False).answer()
+    np.testing.assert_allclose(table.ravel(), expected.ravel(), rtol=1e-12, atol=1e-15)
+    found, _ = ask(MarginalQuestion, network, given, asked, is_total=False).answer()
+    for k, name in enumerate(asked):
+        others = tuple(i for i in range(expected.ndim) if i != k)
+        np.testing.assert_allclose(found[name], expected.sum(axis=others), rtol=1e-12, atol=1e-15)
 
 
 @thorough
@@ -201,6 +208,43 @@ def test_a_question_about_what_is_known_computes_nothing():
     rows = {n: network.table(n)[network.find_configurations(n, codes)] for n in codes}
     expected = math.fsum(math.log(row[codes[name]]) for name, row in rows.items())
     assert question.answer()[1] == pytest.approx(expected, rel=1e-12)
+
+
+def make_two_parts(rare):
+    """Return x, and apart from it causes a and b of an observed effect.
+
+    The effect needs `rare` of both, which are improbable.
+    """
+    variables = [Variable(name, ("0", "1")) for name in ("a", "b", "effect", "x", "y")]
+    tables = {name: [0.9, 0.1] for name in ("a", "b", "x")}
+    effect = np.tile([1.0, 0.0], (4, 1))
+    effect[rare] = [0.5, 0.5]
+    return BayesianNetwork(
+        variables,
+        {"effect": ["a", "b"], "y": ["x"]},
+        {**tables, "effect": effect, "y": [[0.8, 0.2], [0.3, 0.7]]},
+    )
+
+
+@pytest.mark.parametrize(("rare", "n_families"), [(0, 2), (3, 5)])
+def test_evidence_without_an_effect_is_only_found_possible(rare, n_families):
+    """A witness shows it if the most probable causes explain it; else all is read."""
+    network = make_two_parts(rare)
+    given = {"effect": "1", "y": "1"}
+    codes, findings = encode_evidence(network, given, "ask")
+    families, _ = network.numbered.find_order(
+        network.numbered.encode(codes, findings), np.array([3]), is_total=False
+    )
+    assert len(families) == n_families
+    expected = np.array([0.9 * 0.2, 0.1 * 0.7])
+    for kind in (JointQuestion, MarginalQuestion):
+        found, total = ask(kind, network, given, ["x"], is_total=False).answer()
+        shares = found if kind is JointQuestion else found["x"]
+        np.testing.assert_allclose(shares, expected / expected.sum(), rtol=1e-12)
+        assert total > -math.inf
+    impossible = {**given, "a": "1" if rare == 0 else "0"}
+    for kind in (JointQuestion, MarginalQuestion):
+        assert ask(kind, network, impossible, ["x"], is_total=False).answer()[1] == -math.inf
 
 
 def test_what_evidence_separates_is_not_multiplied():

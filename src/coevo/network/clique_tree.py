@@ -9,8 +9,6 @@ A tree is made for evidence, or for none. One without evidence answers for any e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,7 +46,7 @@ class MarginalTree:
         An order of the variables that are not observed.
     families : array of int
         The variables whose tables are multiplied. It contains the parents of each of them.
-    targets : iterable of int
+    targets : array of int
         The variables whose marginals are computed; they are in the order.
     """
 
@@ -57,7 +55,7 @@ class MarginalTree:
         network: NumberedNetwork,
         elimination: EliminationOrder,
         families: NDArray[np.int64],
-        targets: Iterable[int],
+        targets: NDArray[np.int64],
     ) -> None:
         n, n_steps = len(network.names), len(elimination.order)
         self.network, self._elimination = network, elimination
@@ -69,8 +67,7 @@ class MarginalTree:
             np.empty((n, VARIABLE_FIELDS), dtype=np.int64),
             np.empty(N_COUNTS, dtype=np.int64),
         )
-        numbers = np.array(list(targets), dtype=np.int64)
-        build_clique_tree(network.tables, elimination, families, numbers, self._tree)
+        build_clique_tree(network.tables, elimination, families, targets, self._tree)
 
     @property
     def n_cliques(self) -> int:

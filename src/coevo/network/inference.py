@@ -289,7 +289,9 @@ def draw_checked_sample(
 def log_probability(network: BayesianNetwork, given: Evidence | None = None) -> float:
     """Return the natural logarithm of the probability of the evidence."""
     codes, findings = encode_evidence(network, given, "log_probability")
-    return _compute_log_probability(network, given, JointQuestion(network, codes, findings, ()))
+    return _compute_log_probability(
+        network, given, JointQuestion(network, codes, findings, (), is_total=True)
+    )
 
 
 def _compute_log_probability(
@@ -310,7 +312,7 @@ def measure_evidence(
     """Return the logarithm of the probability of the evidence; estimate it if necessary."""
     _check_exact(exact, "measure_evidence")
     codes, findings = encode_evidence(network, given, "measure_evidence")
-    question = JointQuestion(network, codes, findings, ())
+    question = JointQuestion(network, codes, findings, (), is_total=True)
     cost = question.calculation.cost
     if _is_feasible(cost, exact):
         return EvidenceProbability(_compute_log_probability(network, given, question))

@@ -78,10 +78,9 @@ class JunctionTree:
         self.network = network
         self._variables = {variable.name: variable for variable in network.variables}
         numbered = network.numbered
-        families = np.arange(len(numbered.names))
-        codes = numbered.encode({}, {}).codes
-        order = numbered.find_order(families, codes)
-        self._tree = MarginalTree(numbered, order, families, order.order)
+        everything = np.flatnonzero(numbered.tables.arity > 1)
+        families, order = numbered.find_order(numbered.encode({}, {}), everything, is_total=True)
+        self._tree = MarginalTree(numbered, order, families, everything)
         # No more than the cells of all cliques are computed, in several steps each.
         cost = Cost(count_bytes(self.n_cells), self.n_cells)
         what = "The junction tree of the best elimination order found"

@@ -7,7 +7,7 @@ of a network are made at its first question and kept with it, because a network 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,12 @@ from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination_kernels import EliminationOrder
 from coevo.network.elimination_order import find_order
 from coevo.network.factor_kernels import EvidenceCodes, NetworkTables
+from coevo.network.relevance_kernels import (
+    N_SCOPE_COUNTS,
+    RELEVANCE_ROWS,
+    Scopes,
+    find_scopes,
+)
 
 __all__ = ["NumberedNetwork"]
 
@@ -45,9 +51,11 @@ class NumberedNetwork:
         self.names = sorted(variable.name for variable in network.variables)
         self.number = {name: i for i, name in enumerate(self.names)}
         self.arity = [network.variable(name).arity for name in self.names]
-        self.parents = [[self.number[p] for p in network.parents(name)] for name in self.names]
         tables = [network.table(name) for name in self.names]
-        families = [[*parents, i] for i, parents in enumerate(self.parents)]
+        families = [
+            [self.number[member] for member in (*network.parents(name), name)]
+            for name in self.names
+        ]
         arity = np.array(self.arity, dtype=np.int64)
         self.tables = NetworkTables(
             arity,
@@ -61,7 +69,8 @@ class NumberedNetwork:
         # A variable with one state counts as observed: it is no axis of any table.
         self._codes = np.where(arity == 1, 0, UNKNOWN)
         self._no_findings = np.full(len(arity), UNKNOWN), np.empty(0)
-        self._topological = [self.number[name] for name in network.dag.topological_order]
+        order = [self.number[name] for name in network.dag.topological_order]
+        self._topological = np.array(order, dtype=np.int64)
 
     def encode(
         self, codes: Mapping[str, int], findings: Mapping[str, Sequence[float]]
@@ -86,40 +95,47 @@ class NumberedNetwork:
         numbers = {name: self.number[name] for name in names}
         return {name: values[starts[i] : starts[i + 1]] for name, i in numbers.items()}
 
-    def find_relevant(self, names: Iterable[str]) -> Numbers:
-        """Return some variables and their ancestors; all others are barren."""
-        waiting = [self.number[name] for name in names]
-        found = set(waiting)
-        while waiting:
-            for parent in self.parents[waiting.pop()]:
-                if parent not in found:
-                    found.add(parent)
-                    waiting.append(parent)
-        return np.array(sorted(found), dtype=np.int64)
-
     def find_order(
-        self, families: Numbers, codes: Numbers, last: Sequence[int] = ()
-    ) -> EliminationOrder:
-        """Return an order that sums out the unobserved variables of some families."""
-        start, members = self._find_scopes(families, codes)
-        present, own = np.unique(members, return_inverse=True)  # and numbers among these alone
-        is_last = np.zeros(len(present), dtype=np.bool_)
-        is_last[np.searchsorted(present, last)] = True
-        sweep = (i for v in self._topological for i in np.flatnonzero(present == v).tolist())
-        found = find_order(start, own, self.tables.arity[present], is_last, sweep)
-        return EliminationOrder(present[found.order], found.clique_start, present[found.members])
+        self, evidence: EvidenceCodes, asked: Numbers, is_total: bool, are_last: bool = False
+    ) -> tuple[Numbers, EliminationOrder]:
+        """Return the tables that a question reads, and an order that sums out their variables.
 
-    def _find_scopes(self, families: Numbers, codes: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the unobserved members of families: where those of each begin, and all."""
-        begins, members = self.tables.family_start, self.tables.family
-        if len(families) < len(self.names):
-            lengths = begins[families + 1] - begins[families]
-            begins = _accumulate(lengths)
-            offsets = np.repeat(self.tables.family_start[families] - begins[:-1], lengths)
-            members = members[offsets + np.arange(len(offsets))]
-        is_free = codes[members] < 0
-        n_free = np.concatenate([[0], np.cumsum(is_free)])
-        return n_free[begins], members[is_free]
+        With `is_total` the probability of the evidence is asked for. With `are_last` the variables
+        that are asked about come last in the order.
+        """
+        n = len(self.names)
+        scopes = Scopes(
+            np.empty(n, dtype=np.int64),
+            np.empty(n, dtype=np.int64),
+            np.empty(n + 1, dtype=np.int64),
+            np.empty(len(self.tables.family), dtype=np.int64),
+            np.empty(N_SCOPE_COUNTS, dtype=np.int64),
+        )
+        scratch = np.empty((RELEVANCE_ROWS, n), dtype=np.int64)
+        find_scopes(self.tables, evidence, self._topological, asked, is_total, scopes, scratch)
+        n_families, n_variables = scopes.counts.tolist()
+        variables, start = scopes.variables[:n_variables], scopes.start[: n_families + 1]
+        is_last = np.zeros(n_variables, dtype=np.bool_)
+        if are_last:
+            is_last[np.searchsorted(variables, asked)] = True
+        found = find_order(
+            start,
+            scopes.members[: start[-1]],
+            self.tables.arity[variables],
+            is_last,
+            self._sweep(variables),
+        )
+        order = EliminationOrder(
+            variables[found.order], found.clique_start, variables[found.members]
+        )
+        return scopes.families[:n_families], order
+
+    def _sweep(self, variables: Numbers) -> Iterator[int]:
+        """Yield the places of some variables, parents first."""
+        place = {v: i for i, v in enumerate(variables.tolist())}
+        for v in self._topological.tolist():
+            if v in place:
+                yield place[v]
 
 
 def _accumulate(lengths: Iterable[int]) -> Numbers:

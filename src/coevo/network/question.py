@@ -33,6 +33,9 @@ class _Question:
         The weights of soft findings.
     names : sequence of str
         The variables that are asked about; none of them is observed.
+    is_total : bool
+        Whether the probability of the evidence is asked for, too. Else only evidence is read that
+        has an effect on the variables, and that which might be impossible.
     """
 
     def __init__(
@@ -41,13 +44,14 @@ class _Question:
         codes: Mapping[str, int],
         findings: Mapping[str, Sequence[float]],
         names: Sequence[str],
+        is_total: bool = False,
     ) -> None:
         self._network = numbered = network.numbered
-        self._names = names
+        self._names, self._is_total = names, is_total
         self._evidence = numbered.encode(codes, findings)
-        self._families = numbered.find_relevant([*names, *codes, *findings])
-        arity, number = numbered.arity, numbered.number
-        self._asked = [number[name] for name in names if arity[number[name]] > 1]
+        numbers = [numbered.number[name] for name in names]
+        asked = [number for number in numbers if numbered.arity[number] > 1]
+        self._asked = np.array(asked, dtype=np.int64)
 
 
 class JointQuestion(_Question):
@@ -56,9 +60,9 @@ class JointQuestion(_Question):
     @cached_property
     def calculation(self) -> Calculation:
         """The plan of the answer."""
-        network, evidence, families = self._network, self._evidence, self._families
-        order = network.find_order(families, evidence.codes, self._asked)
-        axes = np.array(self._asked[::-1], dtype=np.int64)
+        network, evidence = self._network, self._evidence
+        families, order = network.find_order(evidence, self._asked, self._is_total, are_last=True)
+        axes = self._asked[::-1].copy()
         buckets = np.empty((len(network.names), BUCKET_FIELDS), dtype=np.int64)
         self._table = np.empty(1, dtype=np.int64)
 
@@ -72,11 +76,12 @@ class JointQuestion(_Question):
     def answer(self) -> tuple[Table, float]:
         """Return the distribution, an axis for each variable with several states, and log P(e).
 
-        Impossible evidence has log P(e) = -inf, and no distribution. `FloatingPointError` is raised
-        if a product falls below the smallest float.
+        That is the probability of the evidence that was read. Impossible evidence has log P(e) =
+        -inf, and no distribution. `FloatingPointError` is raised if a product falls below the
+        smallest float.
         """
         log_probability = self.calculation.run()
-        if not self._asked:
+        if not len(self._asked):
             return np.ones(()), log_probability
         joint, exponent = self.calculation.read(int(self._table[0]))
         total = float(joint.sum())
@@ -91,8 +96,8 @@ class MarginalQuestion(_Question):
     @cached_property
     def calculation(self) -> MarginalCalculation:
         """The plan of the answer."""
-        order = self._network.find_order(self._families, self._evidence.codes)
-        tree = MarginalTree(self._network, order, self._families, self._asked)
+        families, order = self._network.find_order(self._evidence, self._asked, self._is_total)
+        tree = MarginalTree(self._network, order, families, self._asked)
         return tree.plan(self._evidence)
 
     def answer(self) -> tuple[dict[str, Table], float]:

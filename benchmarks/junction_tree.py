@@ -6,8 +6,8 @@ findings one by one: all marginals after one more finding. The variables are dra
 with its most probable state at that time. *Query* is one marginal given the first two findings, by
 a new engine; of pyAgrum also VariableElimination, which knows nothing else. Times are CPU times,
 of each system the least of several runs (first, query) or the median (click). Of pyAgrum the
-fastest engine counts, for each figure by itself. The benchmark checks that all compute the same
-marginals.
+fastest engine counts, for each figure by itself; one that takes longer than 30 s is stopped.
+The benchmark checks that all compute the same marginals.
 
     python benchmarks/junction_tree.py
     python benchmarks/junction_tree.py --write    also replace the table of benchmarks/README.md
@@ -16,6 +16,8 @@ marginals.
 from __future__ import annotations
 
 import argparse
+import math
+import multiprocessing
 import statistics
 import sys
 import time
@@ -38,6 +40,7 @@ with warnings.catch_warnings():
 TOLERANCE = 1e-9
 RUNS = 5
 LONG = 1.0  # seconds; what takes longer is not repeated
+LIMIT = 30.0  # seconds of an engine of pyAgrum; then it is stopped
 ENGINES = ["LazyPropagation", "ShaferShenoyInference"]
 
 Times = dict[str, float]
@@ -53,6 +56,21 @@ def measure_least(run: Callable[[], object]) -> float:
         if least > LONG:
             break
     return least
+
+
+def run_limited(measure: Callable[[], float]) -> float:
+    """Return what a process of its own measures; infinity if it does not end within the limit."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=lambda: sender.send(measure()))
+    process.start()
+    process.join(LIMIT)
+    if process.is_alive():
+        process.kill()
+        return math.inf
+    if process.exitcode:
+        sys.exit(f"A measurement failed with exit code {process.exitcode}.")
+    return float(receiver.recv())
 
 
 def copy_network(network: BayesianNetwork) -> BayesianNetwork:
@@ -90,32 +108,41 @@ def measure_first(network: BayesianNetwork, peer: Any) -> Times:
     copies = iter([copy_network(network) for _ in range(RUNS)])
     times = {"coevo": measure_least(lambda: JunctionTree(next(copies)).compute_beliefs())}
     for kind in ENGINES:
-        times[kind] = measure_least(partial(ask_new_engine, kind, peer, names))
+        ask = partial(ask_new_engine, kind, peer, names)
+        times[kind] = run_limited(partial(measure_least, ask))
     return times
 
 
 def measure_clicks(network: BayesianNetwork, peer: Any, findings: list[dict[str, str]]) -> Times:
     """Return the median seconds to all marginals after one more finding."""
-    names = [variable.name for variable in network.variables]
     tree = JunctionTree(network)
     tree.compute_beliefs()
-    seconds: dict[str, list[float]] = {"coevo": []}
-    expected = []
+    seconds, expected = [], []
     for given in findings:
         began = time.process_time()
         expected.append(tree.compute_beliefs(given).marginals)
-        seconds["coevo"].append(time.process_time() - began)
+        seconds.append(time.process_time() - began)
+    times = {"coevo": statistics.median(seconds)}
     for kind in ENGINES:
-        engine = open_engine(kind, peer)
-        ask_engine(engine, names)
-        seconds[kind] = []
-        for given, ours in zip(findings, expected, strict=True):
-            began = time.process_time()
-            engine.setEvidence(given)
-            theirs = ask_engine(engine, names)
-            seconds[kind].append(time.process_time() - began)
-            check_agreement(network, theirs, ours)
-    return {system: statistics.median(each) for system, each in seconds.items()}
+        click = partial(click_engine, kind, peer, network, findings, expected)
+        times[kind] = run_limited(click)
+    return times
+
+
+def click_engine(
+    kind: str, peer: Any, network: BayesianNetwork, findings: list[dict[str, str]], expected: Any
+) -> float:
+    """Return the median seconds of an engine of pyAgrum, whose marginals are compared with ours."""
+    names, seconds = [variable.name for variable in network.variables], []
+    engine = open_engine(kind, peer)
+    ask_engine(engine, names)
+    for given, ours in zip(findings, expected, strict=True):
+        began = time.process_time()
+        engine.setEvidence(given)
+        theirs = ask_engine(engine, names)
+        seconds.append(time.process_time() - began)
+        check_agreement(network, theirs, ours)
+    return statistics.median(seconds)
 
 
 def check_agreement(network: BayesianNetwork, theirs: Any, ours: Any) -> None:
@@ -140,7 +167,7 @@ def measure_query(network: BayesianNetwork, peer: Any, target: str, given: dict[
 
     times = {"coevo": measure_least(lambda: network.query(target, given))}
     for kind in [*ENGINES, "VariableElimination"]:
-        times[kind] = measure_least(partial(ask, kind))
+        times[kind] = run_limited(partial(measure_least, partial(ask, kind)))
     return times
 
 
@@ -185,7 +212,10 @@ def format_table(records: list[dict[str, Any]], caption: str) -> str:
         for what in ("first", "click", "query"):
             ours = record[what]["coevo"]
             theirs = min(t for system, t in record[what].items() if system != "coevo")
-            cells += [f"{1000 * ours:,.2f}", f"{1000 * theirs:,.2f}", f"{theirs / ours:.1f}"]
+            is_over = "> " if theirs == math.inf else ""
+            shown = LIMIT if is_over else theirs
+            cells += [f"{1000 * ours:,.2f}"]
+            cells += [f"{is_over}{1000 * shown:,.2f}", f"{is_over}{shown / ours:.1f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

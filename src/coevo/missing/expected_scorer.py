@@ -58,8 +58,9 @@ class ExpectedScorer(FamilyScorer):
             "sparse_penalty": 0.0,
             "cache_bytes": 0,
         }
-        self._others = [FamilyScorer(dataset, score, **plain) for dataset in datasets[1:]]
+        self._others: list[FamilyScorer] = []
         super().__init__(datasets[0], score, **options)
+        self._others = [FamilyScorer(dataset, score, **plain) for dataset in datasets[1:]]
 
     def _start_over(self) -> None:
         super()._start_over()

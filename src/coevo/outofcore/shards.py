@@ -183,7 +183,7 @@ def _add_tables(
     threads: Threads,
 ) -> None:
     """Count the families in one shard; add their tables to the cells."""
-    shared = make_shared_tables([shard.state_counts], SHARED_CELLS)
+    shared = make_shared_tables([shard.state_counts], table.arities, SHARED_CELLS)
     index = make_count_index(table.facts, shard.codes, bits=shard.bits)
     sums, no_scores = TableSums(begin, cells), np.empty(0)
     limit = compute_dense_limit(table.n_rows)

@@ -8,6 +8,7 @@ which several families share are counted before the families.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -203,16 +204,33 @@ def make_scratch(table: Table) -> Scratch:
     )
 
 
-def make_shared_tables(singles: Sequence[NDArray[np.int64]], n_cells: int) -> SharedTables:
-    """Return room for `n_cells` cells of shared tables, with the tables of one variable."""
+def make_shared_tables(
+    singles: Sequence[NDArray[np.int64]], arities: NDArray[np.int64], n_cells: int
+) -> SharedTables:
+    """Return room for `n_cells` cells of shared tables, with the tables of one variable.
+
+    There is no more room than for the tables of all pairs and triples: a search on a small table
+    makes a scorer for each sample of a bootstrap, and clearing 8 MiB takes as long as scoring.
+    """
     cells = np.concatenate(singles)
-    pool = np.zeros(len(cells) + n_cells, dtype=np.uint32)
+    n_tables, n_all = _measure_shared_tables(arities.tolist())
+    pool = np.zeros(len(cells) + min(n_cells, n_all), dtype=np.uint32)
     pool[: len(cells)] = cells
-    n_slots = 1 << max(10, (n_cells // 32).bit_length())
+    # at most half of the slots are used
+    n_slots = 1 << min(max(10, (n_cells // 32).bit_length()), (2 * n_tables + 2).bit_length())
     slots = np.zeros((n_slots, SLOT_WIDTH), dtype=np.int64)
     shared = SharedTables(slots, pool, np.zeros(2, dtype=np.int64), len(cells))
     clear_shared_tables(shared)
     return shared
+
+
+def _measure_shared_tables(arities: Sequence[int]) -> tuple[int, int]:
+    """Return the number of pairs and triples of variables, and the cells of all their tables."""
+    n, sums = len(arities), [1, 0, 0, 0]  # of the products of 0, 1, 2 and 3 arities
+    for arity in arities:
+        for k in (3, 2, 1):
+            sums[k] += sums[k - 1] * arity
+    return math.comb(n, 2) + math.comb(n, 3), sums[2] + sums[3]
 
 
 def clear_shared_tables(shared: SharedTables) -> None:

@@ -111,7 +111,8 @@ class FamilyScorer(Scorer):
         return partial(kind, **self._options), (self._dataset, self._score)
 
     def _start_over(self) -> None:
-        self._shared = make_shared_tables(self._dataset.state_counts, SHARED_CELLS)
+        dataset = self._dataset
+        self._shared = make_shared_tables(dataset.state_counts, dataset.arities, SHARED_CELLS)
         self._scratch = [make_scratch(self._dataset) for _ in range(self.threads.n)]
         n_stored = self._index.codes.shape[1]
         is_small = n_stored <= KEPT_ROWS  # then making it takes as long as scoring a family

@@ -44,7 +44,7 @@ def make_table(n_rows: int, n_states: int) -> Any:
     return codes
 
 
-def list_families(n_rows: int) -> list[tuple[int, tuple[int, ...]]]:
+def list_families(n_rows: int) -> list[tuple[int, tuple[int, int]]]:
     """Return distinct families with two parents."""
     pairs = itertools.permutations(range(N_VARIABLES), 3)
     families = [(child, (one, other)) for child, one, other in pairs if one < other]

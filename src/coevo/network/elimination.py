@@ -50,9 +50,9 @@ LONG_AXIS = 16  # from here on, the loop of NumPy is as fast
 TIE = 1e-10  # logarithms that differ by less are equal up to round-off
 MAX_REPORTED = 10**30  # bytes; a message does not report more
 
-# An operation is one cell of a clique that is multiplied and summed: 10 to 15 ns on a machine of
-# 2024. Above the limit an answer is estimated. A count decides, not a clock: the same question has
-# the same answer on a busy machine.
+# An operation is one cell of a clique that is multiplied and summed in logarithms: 10 to 15 ns on
+# a machine of 2024. A plan of `planning` counts what takes as long. Above the limit an answer is
+# estimated. A count decides, not a clock: the same question has the same answer on a busy machine.
 OPERATIONS_PER_MINUTE = 1 << 32
 MAX_OPERATIONS = OPERATIONS_PER_MINUTE
 KEPT_OPERATIONS = 3  # more, for a cell that is kept: it is divided, multiplied and summed again

@@ -38,7 +38,7 @@ DONE, NO_ROOM = 0, 1  # what making a plan returns
 ROOM = 4  # factors for each variable, at first
 AXES, INPUTS = 6, 3  # of a factor, at first
 
-# Reading a cell of an input takes 0.5 to 1.5 ns on a machine of 2024; an operation, 10 to 15.
+# Reading a cell of an input takes 0.4 to 1.1 ns on a machine of 2024; an operation, 10 to 15.
 CELLS_PER_OPERATION = 8
 
 

@@ -48,10 +48,6 @@ INLINE uint64_t *row_of(const Run *run, int64_t variable) {
     return run->rows + variable * run->n_words;
 }
 
-INLINE bool has_bit(const uint64_t *bits, int64_t i) {
-    return bits[i / BITS] >> (i % BITS) & 1;
-}
-
 INLINE void add_bit(uint64_t *bits, int64_t i) {
     bits[i / BITS] |= (uint64_t) 1 << (i % BITS);
 }

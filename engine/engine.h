@@ -37,7 +37,7 @@
     ((condition) ? (void) 0                                                                        \
                  : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 #else
-#define CHECK(condition) ((void) sizeof((condition) ? 1 : 0)) /* not evaluated */
+#define CHECK(condition) ((void) (0 && (condition))) /* not evaluated, but used */
 #endif
 
 /* A small function that must disappear into the loops that call it. */

@@ -11,10 +11,12 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
+import coevo.memory
 import coevo.network.clique_tree as clique_tree
 from coevo.bundled import load_network
 from coevo.data import Variable
-from coevo.network import BayesianNetwork, JunctionTree
+from coevo.errors import CoevoWarning, ParameterError
+from coevo.network import BayesianNetwork, JunctionTree, inference
 from coevo.network.elimination import Elimination, find_relevant
 from coevo.network.evidence import encode_evidence
 from coevo.network.factor_kernels import USED_STEPS, USED_WORK
@@ -307,7 +309,7 @@ def test_small_numbers_that_all_cells_share_are_no_problem():
         assert ask(kind, network, given, ["class"]).answer()[1] == pytest.approx(expected)
 
 
-def test_a_table_larger_than_any_memory_is_not_planned():
+def test_a_table_larger_than_any_memory_is_not_planned(monkeypatch):
     """65 variables, each pair of which has a child that is observed."""
     rng = np.random.default_rng(0)
     names = [f"v{i:02d}" for i in range(65)]
@@ -322,3 +324,45 @@ def test_a_table_larger_than_any_memory_is_not_planned():
         cost = ask(kind, network, given, ["v00"]).calculation.cost
         assert cost.n_operations == sum(2**n for n in range(1, 66))
         assert not cost.is_feasible
+    # not even where the system does not report its memory
+    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: None)
+    with pytest.raises(ParameterError, match=r"^Exact inference .* GB of memory\. Give more"):
+        network.query("v00", given, exact=True)
+
+
+def test_small_numbers_are_noticed_once_for_all_marginals(monkeypatch):
+    """One elimination with logarithms answers for all variables."""
+    network = make_class(120, 2, np.random.default_rng(0))
+    tables = {x.name: [[1 - 1e-5, 1e-5], [1e-5, 1 - 1e-5]] for x in network.variables[1:]}
+    network = BayesianNetwork(
+        network.variables, {x: ["class"] for x in tables}, {**tables, "class": [0.5, 0.5]}
+    )
+    given = dict.fromkeys(list(tables)[:100], "yes")
+    made = []
+    eliminate = inference.Elimination
+    monkeypatch.setattr(
+        inference, "Elimination", lambda *values: made.append(1) or eliminate(*values)
+    )
+    found = network.marginals(given=given)
+    assert len(made) == 1
+    assert found["class"].probabilities.tolist() == [0.0, 1.0]
+    assert found["x119"].probabilities == pytest.approx([1e-5, 1 - 1e-5])
+    beliefs = JunctionTree(network).compute_beliefs(given)
+    assert len(made) == 2
+    assert beliefs.marginals["x119"] == found["x119"]
+    assert beliefs.marginals["x000"].probabilities.tolist() == [0.0, 1.0]
+    assert beliefs.log_probability == network.log_probability(given)
+
+
+def test_named_targets_are_planned_only_until_they_cost_too_much(monkeypatch):
+    network = grid_network(6)
+    planned = []
+    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 0)
+    joint = inference.JointQuestion
+    monkeypatch.setattr(
+        inference, "JointQuestion", lambda *values: planned.append(1) or joint(*values)
+    )
+    names = [variable.name for variable in network.variables][::-1]
+    with pytest.warns(CoevoWarning):
+        network.marginals(names)
+    assert 1 <= len(planned) < len(names)

@@ -9,6 +9,9 @@ A tree is made for evidence, or for none. One without evidence answers for any e
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -112,12 +115,15 @@ class MarginalCalculation(Calculation):
 
         super().__init__(network, evidence, elimination, make, room)
 
-    def read_marginals(self) -> NDArray[np.float64]:
-        """Return the marginals of all targets, after `run` found that the evidence is possible.
+    def answer(self, names: Iterable[str]) -> tuple[dict[str, NDArray[np.float64]], float]:
+        """Return the marginals of some targets, and log P(e); none if the evidence is impossible.
 
-        The states of all variables are in one row; those of a variable begin at its place in
-        ``network.starts``. An observed variable is sure of its state.
+        An observed variable is sure of its state. `FloatingPointError` is raised if a product falls
+        below the smallest float.
         """
+        log_probability = self.run()
+        if log_probability == -math.inf:
+            return {}, log_probability
         marginals = np.empty(int(self.network.starts[-1]))
         read_marginals(
             self.network.tables,
@@ -128,4 +134,4 @@ class MarginalCalculation(Calculation):
             self.network.starts,
             marginals,
         )
-        return marginals
+        return self.network.split_states(marginals, names), log_probability

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coevo.checks import is_bool
 from coevo.errors import ParameterError, bad_parameter, format_count, warn_caller
@@ -40,6 +41,7 @@ from coevo.network.elimination import (
     find_relevant,
     make_point,
 )
+from coevo.network.elimination_order import EliminationStep
 from coevo.network.evidence import (
     check_targets,
     encode_evidence,
@@ -56,6 +58,7 @@ from coevo.network.question import JointQuestion, MarginalQuestion
 __all__ = [
     "EvidenceProbability",
     "Explanation",
+    "compute_by_logarithms",
     "compute_marginals",
     "condition",
     "draw_checked_sample",
@@ -65,6 +68,9 @@ __all__ = [
     "most_probable_explanation",
     "query",
 ]
+
+
+Table = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -192,9 +198,13 @@ def compute_marginals(
     # One question for each target keeps no messages, so it needs less memory, and less time if the
     # targets are few. It is worth it for targets that were named.
     if targets is not None and not cost.is_feasible:
-        singles = [JointQuestion(network, codes, findings, [name]) for name in names]
-        singles_cost = _add_costs([single.calculation.cost for single in singles])
-        if singles_cost.rank < cost.rank:
+        singles, singles_cost = list[JointQuestion](), Cost(0, 0)
+        for name in names:
+            singles.append(JointQuestion(network, codes, findings, [name]))
+            singles_cost = _add_costs(singles_cost, singles[-1].calculation.cost)
+            if singles_cost.rank >= cost.rank:
+                break  # the others only add to it
+        else:
             cost = singles_cost
             if _is_feasible(cost, exact):
                 return {
@@ -208,9 +218,9 @@ def compute_marginals(
     return dict(zip(names, answers, strict=True))
 
 
-def _add_costs(costs: Collection[Cost]) -> Cost:
-    """Return the cost of several answers, one after the other."""
-    return Cost(max(cost.n_bytes for cost in costs), sum(cost.n_operations for cost in costs))
+def _add_costs(one: Cost, other: Cost) -> Cost:
+    """Return the cost of two answers, one after the other."""
+    return Cost(max(one.n_bytes, other.n_bytes), one.n_operations + other.n_operations)
 
 
 def _compute_exactly(
@@ -223,10 +233,67 @@ def _compute_exactly(
     try:
         found, total = question.answer()
     except FloatingPointError:
-        return {name: _query_by_logarithms(network, given, [name]) for name in names}
+        found, total = compute_by_logarithms(network, given, names)
     if total == -math.inf:
         raise make_impossible_evidence_error(*enter_evidence(network, given, "marginals"))
     return {name: Distribution((network.variable(name),), found[name]) for name in names}
+
+
+def compute_by_logarithms(
+    network: BayesianNetwork, given: Evidence | None, names: Collection[str]
+) -> tuple[dict[str, Table], float]:
+    """Return the marginals of unobserved variables, and log P(e), from one elimination.
+
+    There are none if the evidence is impossible. No product of small numbers is computed.
+    """
+    arity = {name: network.variable(name).arity for name in names}
+    network, evidence = enter_evidence(network, given, "marginals")
+    elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}))
+    keep = _find_message_path({step.variable: step for step in elimination.steps}, names)
+    check_elimination(elimination.count_bytes(keep))
+    total, conditionals = elimination.sum_out(keep)
+    if total == -math.inf:
+        return {}, total
+    beliefs = _compute_beliefs(elimination.steps, conditionals, names)
+    return {name: beliefs[name] if n > 1 else np.ones(1) for name, n in arity.items()}, total
+
+
+def _find_message_path(steps: Mapping[str, EliminationStep], names: Iterable[str]) -> set[str]:
+    """Return the variables that the messages of the targets pass on their way to the last step."""
+    path: set[str] = set()
+    for name in names:
+        step = steps.get(name)
+        while step is not None and step.variable not in path:
+            path.add(step.variable)
+            step = steps[step.separator[-1]] if step.separator else None
+    return path
+
+
+def _compute_beliefs(
+    steps: tuple[EliminationStep, ...], conditionals: Conditionals, names: Iterable[str]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the distribution of each name, from the last elimination step to the first.
+
+    A separator is a subset of the clique that received its message. The joint distribution
+    of that clique is known at that time.
+    """
+    wanted = set(names)
+    joint: dict[str, NDArray[np.float64]] = {}
+    cliques = {step.variable: step.clique for step in steps}
+    beliefs = {}
+    for step in reversed(steps):
+        if step.variable not in conditionals:
+            continue
+        separator_joint = np.ones(())
+        if step.separator:
+            clique = cliques[step.separator[-1]]
+            others = tuple(i for i, name in enumerate(clique) if name not in step.separator)
+            separator_joint = joint[step.separator[-1]].sum(axis=others)
+        joint[step.variable] = conditionals[step.variable] * separator_joint[..., None]
+        if step.variable in wanted:
+            axes = tuple(range(separator_joint.ndim))
+            beliefs[step.variable] = joint[step.variable].sum(axis=axes)
+    return beliefs
 
 
 def _estimate(
@@ -300,10 +367,7 @@ def _compute_log_probability(
     try:
         return question.answer()[1]
     except FloatingPointError:
-        network, evidence = enter_evidence(network, given, "log_probability")
-        elimination = Elimination(network, evidence, find_relevant(network, evidence))
-        check_elimination(elimination.count_bytes())
-        return elimination.sum_out()[0]
+        return compute_by_logarithms(network, given, ())[1]
 
 
 def measure_evidence(

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coevo.errors import ParameterError
 from coevo.memory import check_memory
@@ -24,7 +25,7 @@ from coevo.network.clique_tree import MarginalTree
 from coevo.network.distribution import Distribution
 from coevo.network.elimination import Cost, count_bytes, make_point
 from coevo.network.evidence import encode_evidence, make_impossible_evidence_error
-from coevo.network.inference import log_probability, marginals
+from coevo.network.inference import compute_by_logarithms
 
 __all__ = ["Beliefs", "JunctionTree"]
 
@@ -108,15 +109,13 @@ class JunctionTree:
         `NetworkError`.
         """
         codes, findings = encode_evidence(self.network, given, "compute_beliefs")
-        numbered = self.network.numbered
-        calculation = self._tree.plan(numbered.encode(codes, findings))
+        calculation = self._tree.plan(self.network.numbered.encode(codes, findings))
         try:
-            log_total = calculation.run()
+            shares, log_total = calculation.answer(self._variables)
         except FloatingPointError:
-            return self._eliminate(given, codes)
+            shares, log_total = self._eliminate(given, codes)
         if log_total == -math.inf:
             raise make_impossible_evidence_error(self.network, codes)
-        shares = numbered.split_states(calculation.read_marginals(), self._variables)
         return Beliefs(
             {
                 name: Distribution((variable,), shares[name])
@@ -149,15 +148,15 @@ class JunctionTree:
         rounded = {name: max(0.0, nats) for name, nats in told.items()}
         return dict(sorted(rounded.items(), key=lambda pair: (-round(pair[1], 9), pair[0])))
 
-    def _eliminate(self, given: Evidence | None, codes: Mapping[str, int]) -> Beliefs:
+    def _eliminate(
+        self, given: Evidence | None, codes: Mapping[str, int]
+    ) -> tuple[dict[str, NDArray[np.float64]], float]:
         """Answer by elimination with logarithms."""
-        found = marginals(self.network, None, given, exact=True)
-        for variable in self.network.variables:
-            if variable.name in codes:
-                point = make_point(variable.arity, codes[variable.name])
-                found[variable.name] = Distribution((variable,), point)
-        ordered = {variable.name: found[variable.name] for variable in self.network.variables}
-        return Beliefs(ordered, log_probability(self.network, given))
+        free = [name for name in self._variables if name not in codes]
+        shares, log_total = compute_by_logarithms(self.network, given, free)
+        for name, code in codes.items():
+            shares[name] = make_point(self._variables[name].arity, code)
+        return shares, log_total
 
 
 def _measure_divergence(one: Distribution, two: Distribution) -> float:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.errors import ParameterError
 from coevo.network.elimination import MAX_REPORTED, Cost, check_elimination, count_bytes
 from coevo.network.elimination_kernels import EliminationOrder
 from coevo.network.factor_kernels import (
@@ -86,7 +87,8 @@ class Calculation:
             if status != NO_ROOM:
                 break
             self.room *= 2
-        if status == DONE:
+        self._is_complete = status == DONE
+        if self._is_complete:
             n_cells, work = (int(self.plan.used[i]) for i in (USED_CELLS, USED_WORK))
             self.cost = Cost(count_bytes(n_cells), -(-work // CELLS_PER_OPERATION))
         else:
@@ -96,9 +98,15 @@ class Calculation:
     def run(self) -> float:
         """Compute the numbers; return the logarithm of the probability of the evidence.
 
-        Numbers that do not fit into memory raise `ParameterError`.
+        Numbers that do not fit into memory raise `ParameterError`; so does a plan that is not
+        complete, also where the system does not report its memory.
         """
         check_elimination(self.cost.n_bytes)
+        if not self._is_complete:
+            raise ParameterError(
+                "Exact inference with the best elimination order found needs "
+                f"{self.cost.n_bytes / 1e9:,.1f} GB of memory. Give more evidence."
+            )
         self.cells = np.empty(int(self.plan.used[USED_CELLS]))
         total = np.empty(2)
         if run_plan(self.network.tables, self.evidence, self.plan, self.cells, total):

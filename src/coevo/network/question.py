@@ -101,12 +101,5 @@ class MarginalQuestion(_Question):
         return tree.plan(self._evidence)
 
     def answer(self) -> tuple[dict[str, Table], float]:
-        """Return the marginal distributions, and log P(e); none if the evidence is impossible.
-
-        `FloatingPointError` is raised if a product falls below the smallest float.
-        """
-        log_probability = self.calculation.run()
-        if log_probability == -math.inf:
-            return {}, log_probability
-        marginals = self.calculation.read_marginals()
-        return self._network.split_states(marginals, self._names), log_probability
+        """Return the marginal distributions, and log P(e); see `MarginalCalculation.answer`."""
+        return self.calculation.answer(self._names)

@@ -101,22 +101,28 @@ static void place_families(
     }
 }
 
+/* The variables of a clique, or of what it shares with the one above. */
+typedef struct {
+    const int64_t *members;
+    int64_t n, n_cells;
+} Place;
+
+static Place get_place(const CliqueTree *tree, int64_t place) {
+    const NodeRow *node = get_node(tree, place / 2);
+    if (place % 2)
+        return (Place){tree->members + node->first_shared, node->n_shared, node->n_shared_cells};
+    return (Place){tree->members + node->first_member, node->n_members, node->n_cells};
+}
+
 /* Compute the marginals of the variables of a place there, where it has fewer cells than before. */
 static void offer_place(const CliqueTree *tree, int64_t place) {
-    const NodeRow *node = get_node(tree, place / 2);
-    bool is_shared = place % 2;
-    int64_t first = is_shared ? node->first_shared : node->first_member;
-    int64_t n = is_shared ? node->n_shared : node->n_members;
-    int64_t n_cells = is_shared ? node->n_shared_cells : node->n_cells;
-    for (int64_t k = 0; k < n; k++) {
-        VariableRow *variable = get_variable(tree, tree->members[first + k]);
-        if (variable->target_place == NOT_WANTED) continue;
-        if (variable->target_place != NO_PLACE) {
-            const NodeRow *best = get_node(tree, variable->target_place / 2);
-            if (n_cells >= (variable->target_place % 2 ? best->n_shared_cells : best->n_cells))
-                continue;
-        }
-        variable->target_place = place;
+    Place offered = get_place(tree, place);
+    for (int64_t k = 0; k < offered.n; k++) {
+        VariableRow *variable = get_variable(tree, offered.members[k]);
+        int64_t best = variable->target_place;
+        if (best == NOT_WANTED) continue;
+        if (best == NO_PLACE || offered.n_cells < get_place(tree, best).n_cells)
+            variable->target_place = place;
     }
 }
 
@@ -213,21 +219,11 @@ static LiveList begin_list(const Propagation *propagation) {
 
 /* Work in the clique of a node, or in what it shares with the node above. */
 static int64_t enter_place(Propagation *propagation, int64_t place) {
-    const NodeRow *node = get_node(propagation->tree, place / 2);
-    bool is_shared = place % 2;
-    int64_t first = is_shared ? node->first_shared : node->first_member;
-    int64_t n = is_shared ? node->n_shared : node->n_members;
-    return enter_clique(&propagation->planner, propagation->tree->members + first, n);
+    Place entered = get_place(propagation->tree, place);
+    return enter_clique(&propagation->planner, entered.members, entered.n);
 }
 
-/* Return the bits of the variables of some factors, and of those that a node shares. */
-static int64_t mask_list(const Propagation *propagation, LiveList list) {
-    int64_t mask = 0;
-    for (int64_t i = 0; i < list.n; i++)
-        mask |= get_live(&propagation->planner, list.begin + i)->mask;
-    return mask;
-}
-
+/* Return the bits of the variables that a node shares. */
 static int64_t mask_shared(const Propagation *propagation, const NodeRow *node) {
     int64_t mask = 0;
     for (int64_t k = 0; k < node->n_shared; k++) {
@@ -242,7 +238,7 @@ static int64_t
 send_message(Propagation *propagation, int64_t shared, LiveList *list, int64_t *first, int64_t *n) {
     Planner *planner = &propagation->planner;
     const Plan *plan = planner->plan;
-    TRY(sum_out(planner, mask_list(propagation, *list) & ~shared, list));
+    TRY(sum_out(planner, mask_list(planner, *list) & ~shared, list));
     TRY(join_equals(planner, list));
     if (plan->used[USED_LISTS] + list->n > plan->n_lists) return NO_ROOM;
     *first = plan->used[USED_LISTS];
@@ -305,7 +301,7 @@ send_down(Propagation *propagation, const int64_t *children, int64_t n, LiveList
 static int64_t split_targets(Propagation *propagation, int64_t targets, LiveList list) {
     Planner *planner = &propagation->planner;
     if ((targets & (targets - 1)) == 0) {
-        int64_t v = planner->members[__builtin_ctzll((uint64_t) targets)];
+        int64_t v = planner->members[find_lowest_bit(targets)];
         return join_all(planner, list, false, &propagation->factors[v]);
     }
     int64_t half = 0, n = 0, n_targets = __builtin_popcountll((uint64_t) targets);
@@ -328,7 +324,7 @@ static int64_t plan_targets(Propagation *propagation, int64_t first, LiveList *l
     for (int64_t v = first; v != NO_LINK; v = get_variable(propagation->tree, v)->next_target)
         if (planner->evidence->codes[v] < 0) targets |= (int64_t) 1 << planner->plan->place[v];
     if (targets) {
-        TRY(sum_out(planner, mask_list(propagation, *list) & ~targets, list));
+        TRY(sum_out(planner, mask_list(planner, *list) & ~targets, list));
         TRY(split_targets(propagation, targets, *list));
     }
     drop_list(planner, *list);

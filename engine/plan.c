@@ -6,10 +6,6 @@ static const int64_t MAX_WORK = (int64_t) 1 << 58;
 
 enum { LEAST_FREE = 64 };
 
-INLINE int64_t find_lowest_bit(int64_t mask) {
-    return __builtin_ctzll((uint64_t) mask);
-}
-
 INLINE bool is_full(const Planner *planner, int64_t what, int64_t more, int64_t room) {
     return planner->plan->used[what] + more > room;
 }
@@ -222,16 +218,19 @@ take_rows(Planner *planner, int64_t mask, bool is_equal, LiveList *list, LiveLis
     return DONE;
 }
 
+/* Return whether n factors with a variable are one distribution of it alone, with the sum 1. */
+INLINE bool sums_to_one(int64_t n, int64_t heads, int64_t bit) {
+    return n == 0 || (n == 1 && heads == bit);
+}
+
 /* Sum one variable out. */
 static int64_t sum_one_out(Planner *planner, int64_t bit, LiveList *list) {
     LiveList taken;
     LiveRow product;
     TRY(take_rows(planner, bit, false, list, &taken));
     LiveRow *rows = get_live(planner, taken.begin);
-    int64_t mask = 0;
-    for (int64_t i = 0; i < taken.n; i++) mask |= rows[i].mask;
-    bool is_one = taken.n == 0 || (taken.n == 1 && rows[0].heads == bit);
-    bool is_used = mask != bit || planner->keeps_constants;
+    bool is_one = sums_to_one(taken.n, taken.n ? rows[0].heads : 0, bit);
+    bool is_used = mask_list(planner, taken) != bit || planner->keeps_constants;
     if (!is_one && is_used) {
         TRY(join_equals(planner, &taken));
         TRY(multiply(planner, rows, taken.n, bit, &product));
@@ -262,7 +261,7 @@ static int64_t choose_variable(const Planner *planner, int64_t variables, LiveLi
                 heads = rows[i].heads;
                 n++;
             }
-        bool is_one = n == 0 || (n == 1 && heads == bit);
+        bool is_one = sums_to_one(n, heads, bit);
         double n_cells = is_one ? 0.0 : count_mask_cells(planner, mask);
         if (n_cells <= fewest) { /* of equal ones, that which was to be eliminated first */
             fewest = n_cells;

@@ -53,6 +53,17 @@ INLINE LiveRow *get_live(const Planner *planner, int64_t i) {
     return (LiveRow *) planner->plan->live + i;
 }
 
+INLINE int64_t find_lowest_bit(int64_t mask) {
+    return __builtin_ctzll((uint64_t) mask);
+}
+
+/* Return the axes of some factors. */
+INLINE int64_t mask_list(const Planner *planner, LiveList list) {
+    int64_t mask = 0;
+    for (int64_t i = 0; i < list.n; i++) mask |= get_live(planner, list.begin + i)->mask;
+    return mask;
+}
+
 /* Work in a clique from now on. */
 int64_t enter_clique(Planner *planner, const int64_t *members, int64_t n_members);
 

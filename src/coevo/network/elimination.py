@@ -55,7 +55,6 @@ MAX_REPORTED = 10**30  # bytes; a message does not report more
 # estimated. A count decides, not a clock: the same question has the same answer on a busy machine.
 OPERATIONS_PER_MINUTE = 1 << 32
 MAX_OPERATIONS = OPERATIONS_PER_MINUTE
-KEPT_OPERATIONS = 3  # more, for a cell that is kept: it is divided, multiplied and summed again
 MAXIMISED_OPERATIONS = 3  # for a cell, to find the best state
 
 
@@ -249,14 +248,12 @@ class Elimination:
             n_cells += sum(count(step.separator) for step in self.steps) // 4  # 1 or 2 bytes each
         return count_bytes(n_cells)
 
-    def measure_cost(self, keep: Collection[str] = (), is_maximised: bool = False) -> Cost:
-        """Return the bytes and the operations of `sum_out` or `maximise`."""
+    def measure_cost(self, is_maximised: bool = False) -> Cost:
+        """Return the bytes and the operations of `sum_out` or `maximise`; nothing is kept."""
         n_operations = (MAXIMISED_OPERATIONS if is_maximised else 1) * count_cells(
             self.steps, self.arity
         )
-        kept = [step for step in self.steps if step.variable in keep]
-        n_operations += KEPT_OPERATIONS * count_cells(kept, self.arity)
-        return Cost(self.count_bytes(keep, is_maximised), n_operations)
+        return Cost(self.count_bytes((), is_maximised), n_operations)
 
 
 def check_elimination(n_bytes: int) -> None:

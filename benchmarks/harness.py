@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo import __version__
-from coevo.experiments.environment import describe_machine, find_versions
+from coevo.experiments.experiment import describe_machine, find_versions
 
 __all__ = [
     "Family",

@@ -70,9 +70,9 @@ def make_causal_learn(dataset: Dataset) -> Callable[[], Directions]:
 
 def make_miic(dataset: Dataset) -> Callable[[], Directions]:
     """Return the function that runs MIIC, on one thread, with its default correction (NML)."""
-    from coevo.experiments.peers.pyagrum import _make_learner
+    from coevo.experiments.peers import _make_pyagrum_learner
 
-    learner = _make_learner(dataset)
+    learner = _make_pyagrum_learner(dataset)
     learner.useMIIC()
     learner.setNumberOfThreads(1)
 

@@ -34,8 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo import load_network, sample
-from coevo.experiments.paper.plan import Paper
-from coevo.experiments.paper.runs import run_paper_job
+from coevo.experiments.paper.plan import Paper, run_paper_job
 from coevo.outofcore import ShardedScorer, open_shards
 from coevo.outofcore.cluster_shards import COUNTS_PER_SUM, GROUPS_PER_THREAD
 from coevo.outofcore.family_counts import CELLS_PER_BATCH, add_counts

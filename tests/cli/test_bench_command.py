@@ -12,7 +12,7 @@ import coevo.experiments
 import coevo.progress.terminal
 from coevo.cli.bench import _describe_run, command
 from coevo.experiments import Bench
-from coevo.experiments.bench.records import BenchRecord
+from coevo.experiments.bench.runs import BenchRecord
 from coevo.search import METHODS
 from helpers import benches
 from helpers.benches import (

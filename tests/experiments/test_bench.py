@@ -15,10 +15,10 @@ from coevo import __version__
 from coevo.bundled import load_network
 from coevo.errors import FileError, FormatError, ParameterError
 from coevo.experiments import Bench, run_bench
-from coevo.experiments.bench.figures import draw_figure
 from coevo.experiments.bench.plan import BenchDataSet, BenchSetting
+from coevo.experiments.bench.report import draw_figure
 from coevo.experiments.bench.runs import get_time_limit
-from coevo.experiments.environment import describe_machine
+from coevo.experiments.experiment import describe_machine
 from coevo.experiments.peers import PEERS
 from coevo.graph import DAG, compare
 from coevo.network import sample

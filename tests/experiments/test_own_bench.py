@@ -12,7 +12,7 @@ import coevo
 from coevo.data import Dataset
 from coevo.errors import DataError, FileError, GraphError, MethodError, ParameterError
 from coevo.experiments import Bench, BenchTable, run_bench
-from coevo.experiments.bench.data import open_held_out_rows, open_rows
+from coevo.experiments.bench.plan import open_held_out_rows, open_rows
 from coevo.graph import DAG, compare
 from coevo.network import fit_network
 from coevo.score import BDeu, FamilyScorer

@@ -17,16 +17,11 @@ from coevo import __version__
 from coevo.bundled import load_network
 from coevo.errors import DependencyError, FileError, FormatError, ParameterError
 from coevo.experiments import Bench, Paper, run_paper
-from coevo.experiments.bench.journal import make_bench_journal
-from coevo.experiments.paper import published
-from coevo.experiments.paper.journal import make_paper_journal
-from coevo.experiments.paper.plan import PaperDataSet
-from coevo.experiments.paper.readme import describe_deviations
-from coevo.experiments.paper.runs import PaperRecord
-from coevo.experiments.paper.summary import summarise
-from coevo.experiments.paper.tables import format_p_value
-from coevo.experiments.reviewed.journal import make_reviewed_journal
-from coevo.experiments.reviewed.plan import Reviewed
+from coevo.experiments.bench.runs import make_bench_journal
+from coevo.experiments.paper import report
+from coevo.experiments.paper.plan import PaperDataSet, PaperRecord, make_paper_journal
+from coevo.experiments.paper.report import describe_deviations, format_p_value, summarise
+from coevo.experiments.related_methods.plan import Reviewed, make_reviewed_journal
 from coevo.io import write_bif
 from coevo.network import sample
 from coevo.score import FamilyScorer
@@ -91,19 +86,17 @@ def test_the_published_values():
     """
     found = [
         [network, str(rows), *(f"{x:.2f}" for x in (row.original, *row.ccga, *row.k2)), row.p_value]
-        for (network, rows), row in published.PUBLISHED.items()
+        for (network, rows), row in report.PUBLISHED.items()
     ]
     assert found == [line.split() for line in printed.strip().splitlines()]
-    assert published.CROSSING == {"alarm": 230, "insurance": 150}
-    assert published.TABLE == {"alarm": 3, "insurance": 4}
-    assert published.FIGURE == {"alarm": 5, "insurance": 6}
+    assert report.CROSSING == {"alarm": 230, "insurance": 150}
+    assert report.TABLE == {"alarm": 3, "insurance": 4}
+    assert report.FIGURE == {"alarm": 5, "insurance": 6}
 
 
 def test_the_default_experiment_is_that_of_the_paper():
     paper = Paper()
-    assert list(published.PUBLISHED) == [
-        (data.network, data.rows) for data in paper.list_data_sets()
-    ]
+    assert list(report.PUBLISHED) == [(data.network, data.rows) for data in paper.list_data_sets()]
     assert (paper.runs, paper.generations, paper.population) == (100, 250, 100)
     assert len(paper.list_jobs()) == 1200
 

@@ -2,9 +2,8 @@
 
 from coevo.experiments import Reviewed
 from coevo.experiments.paper.plan import PaperDataSet
-from coevo.experiments.reviewed.runs import ReviewedRecord
-from coevo.experiments.reviewed.summary import make_results
-from coevo.experiments.reviewed.systems import SYSTEMS
+from coevo.experiments.related_methods.plan import SYSTEMS, ReviewedRecord
+from coevo.experiments.related_methods.summary import make_results
 from helpers.papers import JOURNAL, KINDS
 
 # Asia is large enough for runs to differ. Few generations leave the systems different scores.

@@ -277,7 +277,7 @@ def _describe_run(record: BenchRecord) -> str:
 
 def _print(result: BenchResult, footer: str) -> None:
     """Print the answer as text: a table for each network or table, and number of rows."""
-    from coevo.experiments.bench.tables import format_summary_rows
+    from coevo.experiments.bench.report import format_summary_rows
 
     for setting in dict.fromkeys((s.network, s.rows) for s in result.summaries):
         rows = format_summary_rows([s for s in result.summaries if (s.network, s.rows) == setting])

@@ -164,7 +164,7 @@ def _run_reviewed(
 
 def _print(result: PaperResult, footer: str) -> None:
     """Print the answer as text: one line per data set, without the published values."""
-    from coevo.experiments.paper.tables import format_p_value
+    from coevo.experiments.paper.report import format_p_value
 
     click.echo(
         "data set          original DAG     CCGA mean (sd)       K2 mean (sd)        p  crossing"

@@ -7,13 +7,13 @@ from coevo.lazy_names import import_lazily
 if TYPE_CHECKING:
     from coevo.experiments.bench import Bench, BenchResult, BenchTable, run_bench
     from coevo.experiments.paper import Paper, PaperResult, run_paper
-    from coevo.experiments.reviewed import Reviewed, ReviewedResult, run_reviewed
+    from coevo.experiments.related_methods import Reviewed, ReviewedResult, run_reviewed
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
         bench="Bench BenchResult BenchTable run_bench",
         paper="Paper PaperResult run_paper",
-        reviewed="Reviewed ReviewedResult run_reviewed",
+        related_methods="Reviewed ReviewedResult run_reviewed",
     )
 
 __all__ = [

@@ -14,13 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "TTest",
-    "compute_paired_t_test",
-    "compute_t_tail",
-    "compute_t_test",
-    "correct_p_values",
-]
+__all__ = ["compute_paired_t_test", "compute_t_tail", "compute_t_test", "correct_p_values"]
 
 LARGE = 30.0  # from here on, the series of the ratio of gamma functions has 15 digits
 PRECISION = 1e-16

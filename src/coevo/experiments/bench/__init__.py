@@ -7,37 +7,46 @@ run when it ends, and then writes tables, figures and a README.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.checkpoints import write_or_raise
 from coevo.errors import FileError
-from coevo.experiments.bench.data import BenchTable, find_true_structure
-from coevo.experiments.bench.figures import draw_figure, list_figures
-from coevo.experiments.bench.journal import make_bench_journal
-from coevo.experiments.bench.own_methods import find_method_hash, try_method
-from coevo.experiments.bench.plan import Bench, BenchJob
-from coevo.experiments.bench.readme import (
+from coevo.experiments.bench.plan import Bench, BenchJob, BenchTable, find_true_structure
+from coevo.experiments.bench.report import (
+    BenchSummary,
     describe_missing_peer,
+    draw_figure,
     format_bench_command,
     format_readme,
-    make_figure_stem,
-)
-from coevo.experiments.bench.records import BenchRecord, make_record, score_true_network
-from coevo.experiments.bench.results import BenchRun, evaluate_runs
-from coevo.experiments.bench.runs import ENVIRONMENT, get_time_limit, run_bench_job
-from coevo.experiments.bench.summary import BenchSummary, summarise
-from coevo.experiments.bench.tables import (
-    make_numbers_table,
-    make_results_table,
+    list_figures,
     make_summary_table,
+    summarise,
 )
-from coevo.experiments.check_experiment import check_experiment
+from coevo.experiments.bench.runs import (
+    ENVIRONMENT,
+    BenchRecord,
+    BenchRun,
+    evaluate_runs,
+    find_method_hash,
+    get_time_limit,
+    make_bench_journal,
+    make_record,
+    run_bench_job,
+    score_true_network,
+    try_method,
+)
+from coevo.experiments.experiment import (
+    ExperimentResult,
+    check_experiment,
+    make_figure_stem,
+    make_numbers_table,
+    run_missing_jobs,
+)
 from coevo.files import write_text
-from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RunCallback
-from coevo.parallel import Cluster, open_workers
+from coevo.parallel import Cluster, Workers
 from coevo.report import write_figure
 
 __all__ = [
@@ -51,18 +60,10 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class BenchResult:
-    """The result of a comparison. `summaries` and `results` are empty after an interrupt."""
+class BenchResult(ExperimentResult[BenchSummary]):
+    """The result of `run_bench`; `results` is empty after an interrupt, too."""
 
-    summaries: tuple[BenchSummary, ...]
     results: tuple[BenchRun, ...]
-    n_done: int
-    n_runs: int
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every run is done."""
-        return self.n_done == self.n_runs
 
 
 def run_bench(
@@ -92,26 +93,29 @@ def run_bench(
     missing = [job for job in jobs if job.key not in journal.records]
     for method in sorted({job.text for job in missing if job.kind == "ours"}):
         try_method(method, bench.score)
-    if missing:
-        with open_workers(n_jobs, cluster) as workers, defer_interrupts(on_interrupt) as interrupts:
-            outcomes = workers.run_isolated(
-                run_bench_job,
-                missing,
-                get_time_limit,
-                should_stop=lambda: interrupts.is_pending,
-                environment=ENVIRONMENT,
-            )
-            with contextlib.closing(outcomes):  # on an error, kill the running processes
-                journal.save_runs(
-                    map(make_record, outcomes), len(jobs) - len(missing), len(jobs), on_run
-                )
-    records = [journal.records[job.key] for job in jobs if job.key in journal.records]
+
+    def run_all(
+        workers: Workers, jobs: list[BenchJob], should_stop: Callable[[], bool]
+    ) -> Iterator[BenchRecord]:
+        outcomes = workers.run_isolated(
+            run_bench_job, jobs, get_time_limit, should_stop=should_stop, environment=ENVIRONMENT
+        )
+        with contextlib.closing(outcomes):  # on an error, kill the running processes
+            yield from map(make_record, outcomes)
+
+    records = run_missing_jobs(jobs, journal, run_all, n_jobs, cluster, on_run, on_interrupt)
     if len(records) < len(jobs):
-        return BenchResult((), (), len(records), len(jobs))
-    results = _evaluate(bench, records)
+        return BenchResult((), len(records), len(jobs), ())
+
+    results: list[BenchRun] = []
+    n_runners = len(bench.runners)
+    for i, data in enumerate(bench.list_data_sets()):
+        of_data = records[i * n_runners : (i + 1) * n_runners]
+        true, true_score = find_true_structure(data), score_true_network(data, bench.score)
+        results += evaluate_runs(data, of_data, true, true_score)
     summaries = summarise(results)
     write_or_raise(lambda: _write_folder(bench, folder, records, results, summaries, figures))
-    return BenchResult(tuple(summaries), tuple(results), len(records), len(jobs))
+    return BenchResult(tuple(summaries), len(records), len(jobs), tuple(results))
 
 
 def _open_journal(journal: Journal[BenchRecord], jobs: list[BenchJob], folder: Path) -> None:
@@ -135,17 +139,6 @@ def _open_journal(journal: Journal[BenchRecord], jobs: list[BenchJob], folder: P
     journal.remove(changed)
 
 
-def _evaluate(bench: Bench, records: list[BenchRecord]) -> list[BenchRun]:
-    """Return the evaluation of each run, in the order of the runs."""
-    n_runners = len(bench.runners)
-    results: list[BenchRun] = []
-    for i, data in enumerate(bench.list_data_sets()):
-        data_records = records[i * n_runners : (i + 1) * n_runners]
-        true, true_score = find_true_structure(data), score_true_network(data, bench.score)
-        results += evaluate_runs(data, data_records, true, true_score)
-    return results
-
-
 def _write_folder(
     bench: Bench,
     folder: Path,
@@ -164,7 +157,7 @@ def _write_folder(
             write_figure(figure, folder / make_figure_stem(kind, source))
     table = make_summary_table(summaries, bench.score.label)
     for name, text in (
-        ("results.csv", make_results_table(results).to_csv()),
+        ("results.csv", make_numbers_table(results).to_csv()),
         ("summary.csv", make_numbers_table(summaries).to_csv()),
         ("summary.md", table.to_markdown()),
         ("summary.tex", table.to_latex()),

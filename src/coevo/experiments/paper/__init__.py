@@ -1,56 +1,50 @@
 """The experiments of the 2011 paper: CCGA against K2 on Alarm and Insurance.
 
 `run_paper` does the runs that are missing in a folder. It saves each run when it ends, and then
-writes tables, figures and a README. The module `summary` defines every number, and the module
-`published` holds the numbers of the paper.
+writes tables, figures and a README. The module `plan` defines the runs, and the module `report`
+every number, beside the published one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.checkpoints import write_or_raise
-from coevo.experiments.check_experiment import check_experiment
-from coevo.experiments.paper.figures import draw_convergence_figure
-from coevo.experiments.paper.journal import make_paper_journal
-from coevo.experiments.paper.plan import Paper, PaperDataSet, PaperJob
-from coevo.experiments.paper.readme import format_readme, make_figure_stem, make_table_stem
-from coevo.experiments.paper.runs import (
+from coevo.experiments.experiment import (
+    ExperimentResult,
+    check_experiment,
+    make_numbers_table,
+    run_missing_jobs,
+)
+from coevo.experiments.paper.plan import (
+    Paper,
     PaperRecord,
+    make_paper_journal,
     run_paper_job,
     score_original_dag,
 )
-from coevo.experiments.paper.summary import PaperSummary, summarise
-from coevo.experiments.paper.tables import (
+from coevo.experiments.paper.report import (
+    PaperSummary,
+    draw_convergence_figure,
+    format_readme,
     make_convergence_table,
-    make_numbers_table,
+    make_figure_stem,
     make_result_table,
+    make_table_stem,
     make_times_table,
+    summarise,
 )
-from coevo.experiments.run_jobs import run_missing_jobs
 from coevo.files import write_text
-from coevo.io.journal import Journal, RunCallback
-from coevo.parallel import Cluster, Workers, open_workers
+from coevo.io.journal import RunCallback
+from coevo.parallel import Cluster
 from coevo.report import write_figure
 
 __all__ = ["Paper", "PaperRecord", "PaperResult", "run_paper"]
 
 
-@dataclass(frozen=True)
-class PaperResult:
-    """The result of the experiment. `summaries` is empty after an interrupt."""
-
-    summaries: tuple[PaperSummary, ...]
-    n_done: int
-    n_runs: int
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every run is done."""
-        return self.n_done == self.n_runs
+class PaperResult(ExperimentResult[PaperSummary]):
+    """The result of `run_paper`."""
 
 
 def run_paper(
@@ -75,25 +69,28 @@ def run_paper(
     journal = make_paper_journal(folder, paper)
     journal.open()
     jobs = paper.list_jobs()
-
-    def open_all_workers() -> AbstractContextManager[Workers]:
-        return open_workers(n_jobs, cluster)
-
-    n_done = run_missing_jobs(run_paper_job, jobs, journal, open_all_workers, on_run, on_interrupt)
-    if n_done < len(jobs):
-        return PaperResult((), n_done, len(jobs))
+    records = run_missing_jobs(
+        jobs,
+        journal,
+        lambda workers, missing, should_stop: workers.run(run_paper_job, missing, should_stop),
+        n_jobs,
+        cluster,
+        on_run,
+        on_interrupt,
+    )
+    if len(records) < len(jobs):
+        return PaperResult((), len(records), len(jobs))
     summaries = tuple(
-        _summarise_data_set(data, jobs, journal, paper) for data in paper.list_data_sets()
+        summarise(
+            data,
+            score_original_dag(data),
+            [record for job, record in zip(jobs, records, strict=True) if job.data == data],
+            paper.generations,
+        )
+        for data in paper.list_data_sets()
     )
     write_or_raise(lambda: _write_folder(paper, summaries, folder, figures))
-    return PaperResult(summaries, n_done, len(jobs))
-
-
-def _summarise_data_set(
-    data: PaperDataSet, jobs: list[PaperJob], journal: Journal[PaperRecord], paper: Paper
-) -> PaperSummary:
-    records = [journal.records[job.key] for job in jobs if job.data == data]
-    return summarise(data, score_original_dag(data), records, paper.generations)
+    return PaperResult(summaries, len(jobs), len(jobs))
 
 
 def _write_folder(
@@ -111,7 +108,7 @@ def _write_folder(
             )
     make_times_table(summaries).write(folder / "times")
     for name, text in (
-        ("results.csv", make_numbers_table(summaries).to_csv()),
+        ("results.csv", make_numbers_table(summaries, ("ccga_seconds", "k2_seconds")).to_csv()),
         ("convergence.csv", make_convergence_table(summaries).to_csv()),
         ("README.md", format_readme(paper, summaries, tables, figures)),
     ):

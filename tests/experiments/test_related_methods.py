@@ -18,11 +18,9 @@ from coevo import __version__
 from coevo.bundled import load_network
 from coevo.errors import DependencyError, FileError, FormatError, ParameterError
 from coevo.experiments import Paper, Reviewed, run_paper, run_reviewed
-from coevo.experiments.paper import published as paper_published
-from coevo.experiments.reviewed import runs
-from coevo.experiments.reviewed.plan import count_ccga_evaluations
-from coevo.experiments.reviewed.published import ELSEWHERE
-from coevo.experiments.reviewed.systems import SYSTEMS
+from coevo.experiments.paper.report import PUBLISHED
+from coevo.experiments.related_methods.plan import SYSTEMS, count_ccga_evaluations, draw_order
+from coevo.experiments.related_methods.summary import ELSEWHERE
 from coevo.graph import compare
 from coevo.network import sample
 from coevo.score import FamilyScorer
@@ -81,7 +79,7 @@ def group_runs(folder):
 def test_the_default_comparison():
     reviewed = Reviewed()
     data_sets = [(data.network, data.rows) for data in reviewed.list_data_sets()]
-    assert data_sets == list(paper_published.PUBLISHED)
+    assert data_sets == list(PUBLISHED)
     assert (reviewed.runs, reviewed.generations, reviewed.population) == (20, 250, 100)
     assert reviewed.systems == (
         "ccga", "ccga-1", "ga", "ga-information", "ga-random-order", "ga-true-order", "k2ga",
@@ -145,7 +143,7 @@ def test_each_run_can_be_repeated(system, finished):
         scorer = FamilyScorer(dataset, "k2")
         lines = group_runs(finished[0])[data.rows, system]
         for line in lines:
-            order = runs.draw_order(tuple(dataset.names), line["seed"])
+            order = draw_order(tuple(dataset.names), line["seed"])
             budget = None
             if system in EVOLVING or system in PATIENCE:
                 budget = Budget(max_evaluations=LIMIT, patience=PATIENCE.get(system))
@@ -187,7 +185,7 @@ def test_a_random_order_is_the_same_for_all_systems(finished):
         scorer = FamilyScorer(dataset, "k2")
         orders = set()
         for line in group_runs(finished[0])[data.rows, "k2"]:
-            order = runs.draw_order(tuple(dataset.names), line["seed"])
+            order = draw_order(tuple(dataset.names), line["seed"])
             orders.add(order)
             assert run_search(K2(order=order), scorer).score == line["score"]
         assert len(orders) == 3

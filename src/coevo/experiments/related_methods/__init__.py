@@ -1,63 +1,57 @@
 """The systems that the 2011 paper reviews or names, on its data sets, with the same evaluations.
 
 `run_reviewed` does the runs that are missing in a folder. It saves each run when it ends, and then
-writes tables, figures and a page that says what comes out. The module `systems` lists the systems,
-`summary` defines every number, and `findings` and `reasons` make the sentences from the numbers.
+writes tables, figures and a page that says what comes out. The module `plan` lists the systems and
+their runs, `summary` defines every number, and `findings` makes the sentences from the numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.checkpoints import write_or_raise
-from coevo.experiments.check_experiment import check_experiment
-from coevo.experiments.reviewed.figures import CURVES, draw_curve_figure, draw_score_figure
-from coevo.experiments.reviewed.journal import make_reviewed_journal
-from coevo.experiments.reviewed.plan import Reviewed
-from coevo.experiments.reviewed.readme import format_readme, make_figure_stem
-from coevo.experiments.reviewed.runs import (
+from coevo.experiments.experiment import (
+    ExperimentResult,
+    check_experiment,
+    make_figure_stem,
+    make_numbers_table,
+    run_missing_jobs,
+)
+from coevo.experiments.related_methods.plan import (
+    Reviewed,
     ReviewedRecord,
+    make_reviewed_journal,
     run_reviewed_job,
     score_true_network,
 )
-from coevo.experiments.reviewed.summary import (
-    ReviewedResults,
-    ReviewedSummary,
-    make_results,
-    summarise,
-)
-from coevo.experiments.reviewed.tables import (
+from coevo.experiments.related_methods.report import (
+    CURVES,
+    draw_curve_figure,
+    draw_score_figure,
+    format_readme,
     make_evaluations_table,
-    make_numbers_table,
     make_score_table,
     make_shd_table,
     make_test_table,
     make_times_table,
 )
-from coevo.experiments.run_jobs import run_missing_jobs
+from coevo.experiments.related_methods.summary import (
+    ReviewedResults,
+    ReviewedSummary,
+    make_results,
+    summarise,
+)
 from coevo.files import write_text
 from coevo.io.journal import RunCallback
-from coevo.parallel import Cluster, Workers, open_workers
+from coevo.parallel import Cluster
 from coevo.report import write_figure
 
 __all__ = ["Reviewed", "ReviewedRecord", "ReviewedResult", "run_reviewed"]
 
 
-@dataclass(frozen=True)
-class ReviewedResult:
-    """The result of the comparison. `summaries` is empty after an interrupt."""
-
-    summaries: tuple[ReviewedSummary, ...]
-    n_done: int
-    n_runs: int
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every run is done."""
-        return self.n_done == self.n_runs
+class ReviewedResult(ExperimentResult[ReviewedSummary]):
+    """The result of `run_reviewed`."""
 
 
 def run_reviewed(
@@ -78,26 +72,28 @@ def run_reviewed(
     journal = make_reviewed_journal(folder, reviewed)
     journal.open()
     jobs = reviewed.list_jobs()
-
-    def open_all_workers() -> AbstractContextManager[Workers]:
-        return open_workers(n_jobs, cluster)
-
-    n_done = run_missing_jobs(
-        run_reviewed_job, jobs, journal, open_all_workers, on_run, on_interrupt
+    records = run_missing_jobs(
+        jobs,
+        journal,
+        lambda workers, missing, should_stop: workers.run(run_reviewed_job, missing, should_stop),
+        n_jobs,
+        cluster,
+        on_run,
+        on_interrupt,
     )
-    if n_done < len(jobs):
-        return ReviewedResult((), n_done, len(jobs))
+    if len(records) < len(jobs):
+        return ReviewedResult((), len(records), len(jobs))
     data_sets = reviewed.list_data_sets()
     results = make_results(
         data_sets,
         reviewed.systems,
         {data: score_true_network(data) for data in data_sets},
         {network: reviewed.count_evaluations(network) for network in reviewed.networks},
-        [journal.records[job.key] for job in jobs],
+        records,
     )
     summaries = summarise(results)
     write_or_raise(lambda: _write_folder(reviewed, results, summaries, folder, figures))
-    return ReviewedResult(summaries, n_done, len(jobs))
+    return ReviewedResult(summaries, len(jobs), len(jobs))
 
 
 def _write_folder(
@@ -118,7 +114,7 @@ def _write_folder(
         table.write(folder / name)
     kinds = _write_figures(results, reviewed, folder) if figures else []
     for name, text in (
-        ("results.csv", make_numbers_table(summaries).to_csv()),
+        ("results.csv", make_numbers_table(summaries, ("mean_seconds",), n_labels=3).to_csv()),
         ("README.md", format_readme(reviewed, results, tables, kinds)),
     ):
         write_text(folder / name, text)

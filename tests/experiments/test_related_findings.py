@@ -2,14 +2,14 @@
 
 import pytest
 
-from coevo.experiments.reviewed.findings import (
+from coevo.experiments.related_methods.findings import (
     describe_against,
     describe_claim_of_paper,
     describe_older_systems,
+    describe_reasons,
     describe_winner,
 )
-from coevo.experiments.reviewed.readme import format_readme
-from coevo.experiments.reviewed.reasons import describe_reasons
+from coevo.experiments.related_methods.report import format_readme
 from helpers.reviews import FEW, make_invented
 
 

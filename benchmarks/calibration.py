@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo import BayesianNetwork, bootstrap_strength, posterior, sample
-from coevo.averaging.exact import ExactSampler
-from coevo.averaging.family_weights import FamilyWeights, OutsideFamilies
 from coevo.data.variable import Variable
+from coevo.posteriors.exact import ExactSampler
+from coevo.posteriors.family_weights import FamilyWeights, OutsideFamilies
 from coevo.report.figures import BLUE, ORANGE, apply_style
 from harness import describe_run, print_json, replace_block
 

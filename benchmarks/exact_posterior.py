@@ -2,7 +2,7 @@
 
 The first variables of Alarm, 1,000 rows, BDeu with sample size 1, at most 5 parents, one core. Each
 measurement runs in its own process, so the peak memory belongs to it alone. The estimates are those
-of `coevo.averaging.exact.estimate_exact_cost`.
+of `coevo.posteriors.exact.estimate_exact_cost`.
 
     python benchmarks/exact_posterior.py
     python benchmarks/exact_posterior.py --write    also replace the tables of benchmarks/README.md
@@ -35,8 +35,8 @@ def measure(n_variables: int, prior: str) -> dict[str, Any]:
     import numpy as np
 
     from coevo import Constraints, Dataset, FamilyScorer, load_network, sample
-    from coevo.averaging.exact import ExactSampler, compute_exact_posterior, estimate_exact_cost
-    from coevo.averaging.family_weights import make_complete_weights
+    from coevo.posteriors.exact import ExactSampler, compute_exact_posterior, estimate_exact_cost
+    from coevo.posteriors.family_weights import make_complete_weights
     from coevo.search.base import Problem
 
     dataset = sample(load_network("alarm"), 1_000, 1)

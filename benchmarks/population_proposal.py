@@ -32,13 +32,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.averaging.chain_kernels import ChainRun, make_scratch, run_layerings, run_orders
-from coevo.averaging.chain_state import ChainSettings, make_round_plan
-from coevo.averaging.chain_tables import ChainTables
-from coevo.averaging.chains import find_layering, start_chains, step_chains
-from coevo.averaging.diagnostics import diagnose_chains
-from coevo.averaging.exact import compute_exact_posterior
-from coevo.averaging.family_weights import make_complete_weights
+from coevo.posteriors.chain_kernels import ChainRun, make_scratch, run_layerings, run_orders
+from coevo.posteriors.chain_state import ChainSettings, make_round_plan
+from coevo.posteriors.chain_tables import ChainTables
+from coevo.posteriors.chains import find_layering, start_chains, step_chains
+from coevo.posteriors.diagnostics import diagnose_chains
+from coevo.posteriors.exact import compute_exact_posterior
+from coevo.posteriors.family_weights import make_complete_weights
 from harness import add_output_options, describe_run, show_table
 from posterior import Run, Setting, format_table, load_kernels
 

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo import Constraints, Dataset, FamilyScorer, load_network, sample
-from coevo.averaging.candidates import choose_candidates
-from coevo.averaging.chain_state import ChainSettings, ChainState
-from coevo.averaging.chain_tables import ChainTables, prepare_tables
-from coevo.averaging.chains import start_chains, step_chains
-from coevo.averaging.diagnostics import diagnose_chains
-from coevo.averaging.family_weights import FamilyWeights, make_family_weights
-from coevo.averaging.outside import measure_outside
-from coevo.averaging.refinement import improve_weights
+from coevo.posteriors.candidates import choose_candidates
+from coevo.posteriors.chain_state import ChainSettings, ChainState
+from coevo.posteriors.chain_tables import ChainTables, prepare_tables
+from coevo.posteriors.chains import start_chains, step_chains
+from coevo.posteriors.diagnostics import diagnose_chains
+from coevo.posteriors.family_weights import FamilyWeights, make_family_weights
+from coevo.posteriors.outside import measure_outside
+from coevo.posteriors.refinement import improve_weights
 from coevo.search import CCMA, Budget, run_search
 from coevo.search.base import Problem
 from harness import describe_run, print_json, replace_block

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.averaging.chain_state import ChainSettings
-from coevo.averaging.diagnostics import diagnose_chains
-from coevo.averaging.exact import compute_exact_posterior
-from coevo.averaging.family_weights import make_complete_weights
+from coevo.posteriors.chain_state import ChainSettings
+from coevo.posteriors.diagnostics import diagnose_chains
+from coevo.posteriors.exact import compute_exact_posterior
+from coevo.posteriors.family_weights import make_complete_weights
 from harness import add_output_options, describe_run, show_table
 from posterior import Run, Setting, format_table, load_kernels
 

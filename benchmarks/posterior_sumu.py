@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from coevo.averaging.chain_state import ChainSettings
-from coevo.averaging.family_weights import make_family_weights
+from coevo.posteriors.chain_state import ChainSettings
+from coevo.posteriors.family_weights import make_family_weights
 from harness import describe_run, print_json, replace_block
 from posterior import Setting, compare_runs, load_kernels
 

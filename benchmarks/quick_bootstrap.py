@@ -31,11 +31,11 @@ from typing import Any
 import numpy as np
 
 import coevo
-from coevo.bootstrap.quick import count_quick_samples, run_quick_bootstrap
-from coevo.bootstrap.samples import run_bootstrap
 from coevo.data import Dataset, Rows
 from coevo.graph import Arc
 from coevo.learning import LearnResult
+from coevo.posteriors.bootstrap.quick import count_quick_samples, run_quick_bootstrap
+from coevo.posteriors.bootstrap.samples import run_bootstrap
 from coevo.randomness import random_stream
 from coevo.search import HillClimb
 from harness import add_output_options, describe_run, show_table

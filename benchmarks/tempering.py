@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from coevo.averaging.chain_state import ChainSettings
-from coevo.averaging.chains import make_tables
-from coevo.averaging.family_weights import FamilyWeights
+from coevo.posteriors.chain_state import ChainSettings
+from coevo.posteriors.chains import make_tables
+from coevo.posteriors.family_weights import FamilyWeights
 from harness import add_output_options, describe_run, show_table
 from posterior import Run, Setting, compare_runs, format_table
 

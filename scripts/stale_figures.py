@@ -37,7 +37,7 @@ NEAR = 14  # lines around a table in which its command stands
 # The rooms of src/coevo whose change can change the figures of a benchmark. A benchmark that is not
 # here measures all of them.
 SEARCH = ("search", "score")
-POSTERIOR = ("averaging", *SEARCH)
+POSTERIOR = ("posteriors", *SEARCH)
 MEASURES = {
     "ablation.py": SEARCH,
     "many_variables.py": SEARCH,
@@ -69,7 +69,7 @@ MEASURES = {
     "prove_gobnilp.py": ("exact", *SEARCH),
     "prove_growth.py": ("exact", *SEARCH),
     "published.py": SEARCH,
-    "quick_bootstrap.py": ("bootstrap", *SEARCH),
+    "quick_bootstrap.py": ("posteriors", *SEARCH),
     "read_back.py": ("io",),
     "scale_out.py": ("parallel", "outofcore", *SEARCH),
     "solve.py": ("problems",),

@@ -10,9 +10,9 @@ import pytest
 
 import coevo
 from coevo import CPDAG, DAG, BayesianNetworkClassifier, Constraints, FamilyScorer
-from coevo.averaging import DagSample, Posterior
 from coevo.errors import CoevoError
 from coevo.interop import from_networkx, from_pgmpy, from_pyagrum, to_networkx, to_pgmpy
+from coevo.posteriors import DagSample, Posterior
 from coevo.search import METHODS, Budget, run_search
 
 BOTH = np.array(["a", "b"])
@@ -238,6 +238,6 @@ def test_results_can_be_compared(method, rows):
 
 def test_diagnostics_are_equal_to_themselves_only():
     """Arrays have no single truth value."""
-    kind = coevo.averaging.diagnostics.ChainDiagnostics
+    kind = coevo.posteriors.diagnostics.ChainDiagnostics
     assert kind.__eq__ is object.__eq__
     assert dataclasses.is_dataclass(kind)

@@ -62,7 +62,7 @@ def list_imported(statement):
 UNUSED = {
     "import coevo.search": {"coevo.search.base", "numpy"},
     "import coevo; coevo.learn": {
-        *("coevo.averaging.result", "coevo.exact.run", "coevo.studio", "coevo.experiments"),
+        *("coevo.posteriors.result", "coevo.exact.run", "coevo.studio", "coevo.experiments"),
         *("coevo.report.page", "coevo.missing.policies", "coevo.search.pc", "narwhals"),
         *("multiprocessing", "concurrent.futures.process", "importlib.metadata"),
     },

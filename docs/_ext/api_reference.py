@@ -31,7 +31,7 @@ SUBJECTS = {
     "score": "Score structures",
     "graph": "Graphs and constraints",
     "network": "Networks: parameters, inference and sampling",
-    "bootstrap": "Arc strength by the bootstrap",
+    "posteriors": "Arc strength by the bootstrap, posterior probabilities",
     "bundled": "Published networks",
     "io": "Read and write networks",
     "interop": "Convert to other libraries",

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coevo import (  # noqa: F401  packages are reached as attributes
-        averaging,
-        bootstrap,
         bundled,
         data,
         estimators,
@@ -35,12 +33,11 @@ if TYPE_CHECKING:
         outofcore,
         parallel,
         picture,
+        posteriors,
         report,
         score,
         search,
     )
-    from coevo.averaging import Posterior
-    from coevo.bootstrap import bootstrap_strength
     from coevo.bundled import list_networks, load_network, open_network, open_structure
     from coevo.data import Dataset, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
@@ -60,6 +57,7 @@ if TYPE_CHECKING:
         prove,
     )
     from coevo.network import BayesianNetwork, fit_network, sample
+    from coevo.posteriors import Posterior, bootstrap_strength
     from coevo.score import FamilyScorer
     from coevo.search import (
         CCGA,
@@ -109,12 +107,12 @@ _HOME = {
     "NaiveBayes": "search",
     "MMHC": "search",
     "PC": "search",
-    "Posterior": "averaging",
+    "Posterior": "posteriors",
     "Proof": "exact",
     "SearchResult": "search",
     "TAN": "search",
     "Tabu": "search",
-    "bootstrap_strength": "bootstrap",
+    "bootstrap_strength": "posteriors",
     "check_proof": "learning",
     "compare": "graph",
     "cross_validate": "learning",
@@ -137,8 +135,7 @@ _HOME = {
     "write_model": "io",
 }
 _PACKAGES = (
-    "averaging",
-    "bootstrap",
+    "posteriors",
     "bundled",
     "data",
     "estimators",

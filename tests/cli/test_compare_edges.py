@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from coevo.averaging.comparison import KINDS, compare_edges, draw_comparison, read_edges
 from coevo.cli.compare import EDGE_FILES
+from coevo.posteriors.comparison import KINDS, compare_edges, draw_comparison, read_edges
 
 
 def store(folder, name, edges, **facts):

@@ -13,12 +13,12 @@ import pytest
 
 import coevo
 import coevo.progress.terminal
-from coevo import bootstrap, checkpoints
-from coevo.bootstrap import quick
+from coevo import checkpoints, posteriors
 from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import FileError
 from coevo.learning import LearnResult
+from coevo.posteriors.bootstrap import quick
 from coevo.run_lock import lock_run_folder
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
@@ -201,7 +201,7 @@ def test_without_matplotlib(run, monkeypatch):
 @ctrl_c_works()
 def test_ctrl_c_keeps_the_network_and_the_samples(folder, run, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(bootstrap, "run_bootstraps", pressed_after(7, bootstrap.run_bootstraps))
+        patch.setattr(posteriors, "run_bootstraps", pressed_after(7, posteriors.run_bootstraps))
         code, out, err = run("learn", *QUICK, "-o", "run", "--format", "json")
     assert (code, err) == (
         130,
@@ -223,7 +223,7 @@ def test_ctrl_c_before_the_first_sample(run, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bootstrap, "run_bootstraps", interrupt)
+    monkeypatch.setattr(posteriors, "run_bootstraps", interrupt)
     code, out, err = run("learn", *QUICK, "-o", "run")
     assert (code, err) == (130, "Interrupted. This is the network, without bootstrap samples.\n")
     assert "strength" not in os.listdir("run")
@@ -273,7 +273,7 @@ def test_ctrl_c_in_the_quick_bootstrap(run, monkeypatch):
 
 
 def test_no_other_command_writes_into_the_folder_while_samples_run(run, monkeypatch):
-    original, refusals = bootstrap.run_bootstraps, []
+    original, refusals = posteriors.run_bootstraps, []
 
     def lock_from_another_thread():
         try:
@@ -288,7 +288,7 @@ def test_no_other_command_writes_into_the_folder_while_samples_run(run, monkeypa
         thread.join()
         return original(*arguments, **options)
 
-    monkeypatch.setattr(bootstrap, "run_bootstraps", run_samples)
+    monkeypatch.setattr(posteriors, "run_bootstraps", run_samples)
     assert run("learn", *QUICK, "-o", "learned").code == 0
     assert len(refusals) == 1
     assert "another" in refusals[0]

@@ -11,7 +11,7 @@ import pytest
 
 import coevo
 import coevo.progress.terminal
-from coevo import bootstrap
+from coevo import posteriors
 from coevo.data import read_incomplete
 from coevo.errors import DataError
 from coevo.missing import POLICIES, learn_incomplete
@@ -236,7 +236,7 @@ def test_the_imputed_table_is_written_before_the_bootstrap(incomplete, run, monk
         assert Path("x.csv").is_file()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bootstrap, "run_bootstraps", interrupt)
+    monkeypatch.setattr(posteriors, "run_bootstraps", interrupt)
     arguments = ("--missing", "em", "--imputed", "x.csv", "--bootstraps", 3)
     code, out, err = run("learn", *QUICK, *arguments)
     assert (code, err) == (130, "Interrupted. This is the network, without bootstrap samples.\n")

@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-import coevo.bootstrap
+import coevo.posteriors
 import coevo.progress.terminal
 from coevo.bundled import load_network, open_structure
 from coevo.data import read_data, read_incomplete
@@ -177,9 +177,9 @@ def test_a_folder_of_another_seed(run, refused):
 @ctrl_c_works()
 @pytest.mark.parametrize("output", [(), ("-o", "strength")])
 def test_ctrl_c_answers_from_the_samples_that_are_done(output, folder, run, monkeypatch):
-    pressed = pressed_after(7, coevo.bootstrap.run_bootstraps)
+    pressed = pressed_after(7, coevo.posteriors.run_bootstraps)
     with monkeypatch.context() as patch:
-        patch.setattr(coevo.bootstrap, "run_bootstraps", pressed)
+        patch.setattr(coevo.posteriors, "run_bootstraps", pressed)
         code, out, err = run("strength", *QUICK, *output, "--format", "json")
     resume = " Repeat the command to resume." if output else ""
     assert (code, err) == (

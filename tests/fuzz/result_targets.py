@@ -7,12 +7,12 @@ import json
 from dataclasses import replace
 
 import coevo
-from coevo.averaging.answers import read_averaged
-from coevo.averaging.comparison import compare_edges, read_edges
-from coevo.bootstrap.write_files import write_strength
 from coevo.bundled import load_network
 from coevo.exact import check_certificate, read_certificate
 from coevo.exact.certificate import CERTIFICATE
+from coevo.posteriors.answers import read_averaged
+from coevo.posteriors.bootstrap.write_files import write_strength
+from coevo.posteriors.comparison import compare_edges, read_edges
 from fuzz.archives import mutate_packed
 from fuzz.target import Target
 

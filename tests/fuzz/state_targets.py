@@ -11,14 +11,14 @@ from dataclasses import replace
 import numpy as np
 
 import coevo
-from coevo.averaging import PosteriorSettings
-from coevo.averaging.run import compute_posterior, make_chain_method
 from coevo.bundled import load_network
 from coevo.checkpoints import CHECKPOINT
 from coevo.data import IncompleteDataset
 from coevo.exact import ProofTask, find_families, make_certificate, run_proof
 from coevo.exact.checkpoints import ProofCheckpointFile
 from coevo.missing import learn_incomplete
+from coevo.posteriors import PosteriorSettings
+from coevo.posteriors.run import compute_posterior, make_chain_method
 from coevo.problems.champion import ChampionOrderings, ChampionTours
 from coevo.problems.checkpoints import SolveCheckpointFile
 from coevo.problems.literal import LiteralSolver

@@ -10,7 +10,6 @@ import json
 from pathlib import Path
 
 import coevo
-from coevo.bootstrap import open_journal
 from coevo.bundled import load_network
 from coevo.cli.report import _make_page, _refuse_damaged_facts
 from coevo.data import read_types
@@ -18,6 +17,7 @@ from coevo.experiments import Bench, Paper, run_bench, run_paper
 from coevo.experiments.bench.runs import make_bench_journal
 from coevo.experiments.paper.plan import make_paper_journal
 from coevo.io import FORMATS, format_model, read_knowledge
+from coevo.posteriors import open_journal
 from coevo.problems.lolib import read_lolib
 from coevo.problems.tsplib import read_tsplib
 from coevo.report.page.document import render_page

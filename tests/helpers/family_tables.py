@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from coevo.averaging.family_weights import FamilyWeights, OutsideFamilies
+from coevo.posteriors.family_weights import FamilyWeights, OutsideFamilies
 
 NO_OUTSIDE = (np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32))
 

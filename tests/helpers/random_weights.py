@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 import naive
-from coevo.averaging.family_weights import FamilyWeights, OutsideFamilies
+from coevo.posteriors.family_weights import FamilyWeights, OutsideFamilies
 
 
 def make_random_weights(n, seed, n_candidates=None, spread=2.0, max_outside=2):

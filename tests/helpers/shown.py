@@ -1,10 +1,10 @@
 """What objects show in a notebook, for the tests of cells."""
 
-from coevo.bootstrap import ArcStrength, BootstrapResult
 from coevo.data import Variable
 from coevo.graph import CPDAG, DAG, compare
 from coevo.learning.result_picture import render_result
 from coevo.network import BayesianNetwork
+from coevo.posteriors import ArcStrength, BootstrapResult
 
 NASTY = ["<script>alert(1)</script>", "a\"b'c<&>", "漢字 \u2028 ü", "</svg></div>", "x" * 300]
 

@@ -10,14 +10,14 @@ import sys
 import pytest
 
 import coevo
-from coevo.bootstrap import samples
-from coevo.bootstrap.consensus import find_interval
 from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FileError, ParameterError
 from coevo.graph import Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import check_settings, learn, open_task
 from coevo.network import sample
+from coevo.posteriors.bootstrap import samples
+from coevo.posteriors.bootstrap.consensus import find_interval
 from coevo.search import Budget
 from helpers.errors import refusal
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
@@ -275,7 +275,7 @@ def test_a_quick_bootstrap_that_fails_loses_no_network(tmp_path, monkeypatch):
     def fail(*arguments):
         raise MemoryError
 
-    monkeypatch.setattr("coevo.bootstrap.run_quick_bootstrap", fail)
+    monkeypatch.setattr("coevo.posteriors.run_quick_bootstrap", fail)
     with pytest.raises(MemoryError):
         learn(ROWS, output=tmp_path / "run", max_generations=20)
     assert (

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo.bootstrap.samples import ROWS, SEARCH
 from coevo.data import IncompleteDataset
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.missing import POLICIES, learn_incomplete
+from coevo.posteriors.bootstrap.samples import ROWS, SEARCH
 from coevo.randomness import random_stream
 from coevo.search import Budget
 

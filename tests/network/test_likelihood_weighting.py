@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import coevo.memory
-from coevo.averaging.answers import AveragedNetwork
 from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import CoevoWarning, ParameterError
@@ -18,6 +17,7 @@ from coevo.network import Approximation, BayesianNetwork, Distribution
 from coevo.network.distribution import average_distributions, describe_approximation
 from coevo.network.inference import most_probable_explanation
 from coevo.network.likelihood_weighting import draw_weighted_sample
+from coevo.posteriors.answers import AveragedNetwork
 from helpers.errors import refusal
 from helpers.random_networks import (
     grid_network,

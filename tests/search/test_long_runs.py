@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from coevo.averaging.chain_search import ChainMethod
 from coevo.checkpoints import write_entries
 from coevo.errors import FormatError
+from coevo.posteriors.chain_search import ChainMethod
 from coevo.problems import OrderingProblem, TourProblem
 from coevo.problems.checkpoints import SolveCheckpointFile
 from coevo.problems.solver import SolveCheckpoint, run_solver

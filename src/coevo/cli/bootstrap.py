@@ -10,7 +10,7 @@ from coevo.cli.console import show_run_progress
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
-    from coevo.bootstrap import BootstrapResult, BootstrapRun
+    from coevo.posteriors import BootstrapResult, BootstrapRun
 
 __all__ = ["describe_interrupt", "show_bootstrap_progress"]
 

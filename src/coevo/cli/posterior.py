@@ -25,8 +25,8 @@ from coevo.cli.tables import read_declared_states
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
-    from coevo.averaging.result import Posterior
     from coevo.learning.task import LearnTask
+    from coevo.posteriors.result import Posterior
 
 __all__ = ["command"]
 
@@ -120,7 +120,6 @@ def command(
     check_missing_options(columns)
     check_resume(resume, output)
     with show_status(f"Reading {data} ...") as show:
-        from coevo.averaging.settings import PosteriorSettings
         from coevo.learning import check_settings, open_task
         from coevo.learning.structure_posterior import (
             describe_step,
@@ -128,6 +127,7 @@ def command(
             run_posterior,
         )
         from coevo.parallel import check_cluster
+        from coevo.posteriors.settings import PosteriorSettings
 
         check_cluster("posterior", cluster)
         declared = read_declared_states(columns["states"])

@@ -26,8 +26,8 @@ from coevo.cli.tables import read_declared_states
 from coevo.errors import DependencyError, format_count
 
 if TYPE_CHECKING:
-    from coevo.bootstrap import ArcStrength, BootstrapResult
     from coevo.data import Rows
+    from coevo.posteriors import ArcStrength, BootstrapResult
     from coevo.search import SearchSpec
 
 __all__ = ["command"]
@@ -93,11 +93,11 @@ def command(
     """
     check_missing_options(columns)
     with show_status(f"Reading {data} ..."):
-        from coevo.bootstrap import open_journal, run_bootstraps
         from coevo.data import IncompleteDataset
         from coevo.io import check_run_folder
         from coevo.learning import check_settings
         from coevo.parallel import check_cluster
+        from coevo.posteriors import open_journal, run_bootstraps
 
         declared = read_declared_states(columns["states"])
         settings = check_settings(
@@ -186,9 +186,9 @@ def _write(
 ) -> tuple[dict[str, str], OSError | None]:
     """Write the files; return them, or the error: the answer is printed all the same."""
     from coevo import __version__
-    from coevo.bootstrap import write_strength
     from coevo.checkpoints import write_with_retries
     from coevo.interrupts import defer_interrupts
+    from coevo.posteriors import write_strength
 
     files = dict[str, str]()
     if output is None:

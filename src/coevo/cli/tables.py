@@ -13,12 +13,12 @@ from coevo.cli.column_output import format_decision
 from coevo.errors import DataError, suggest_match, warn_caller
 
 if TYPE_CHECKING:
-    from coevo.averaging.answers import AveragedNetwork
     from coevo.data import Dataset, Variable
     from coevo.data.known_rows import KnownRows
     from coevo.graph import DAG
     from coevo.io import Model
     from coevo.network import BayesianNetwork
+    from coevo.posteriors.answers import AveragedNetwork
 
     Answering = BayesianNetwork | AveragedNetwork
 
@@ -114,7 +114,7 @@ def open_answering(source: str) -> Answering:
     averaged = Path(source, "averaged.json")
     if not os.path.isfile(averaged):  # False for any name that cannot be one of a file
         return open_network(source)
-    from coevo.averaging.answers import read_averaged
+    from coevo.posteriors.answers import read_averaged
 
     return read_averaged(averaged)
 

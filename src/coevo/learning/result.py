@@ -27,14 +27,13 @@ from coevo.search import HistoryRow, Method, SearchResult, SearchSpec
 from coevo.search.species import summarise_species
 
 if TYPE_CHECKING:
-    from coevo.averaging import Posterior
-    from coevo.bootstrap import ArcStrength, BootstrapResult
     from coevo.exact import Proof
     from coevo.learning.result_picture import LineWidths
     from coevo.missing import ImputationResult
     from coevo.network import BayesianNetwork
     from coevo.outofcore import Traffic
     from coevo.picture import Picture
+    from coevo.posteriors import ArcStrength, BootstrapResult, Posterior
 
 __all__ = ["POSTERIOR", "PROOF", "STRENGTH", "LearnResult"]
 
@@ -84,7 +83,7 @@ class LearnResult:
         The strength of each arc over the bootstrap samples that were asked for; None without them.
     quick_bootstrap : BootstrapResult or None
         The strength of each arc over a few samples, learned by shorter searches; None if they
-        would cost too much, or if bootstraps were asked for. See `coevo.bootstrap.quick`.
+        would cost too much, or if bootstraps were asked for. See `coevo.posteriors.bootstrap.quick`.
     no_strengths : str
         Why there is no quick bootstrap, and how to measure strengths; empty if there is one, or if
         none was asked for.
@@ -501,7 +500,7 @@ def _write_bootstrap(
     bootstrap: BootstrapResult, folder: str, facts: Mapping[str, Any]
 ) -> list[str]:
     """Write the files of a bootstrap; return a sentence if its figure is left out."""
-    from coevo.bootstrap import write_strength
+    from coevo.posteriors import write_strength
 
     notices = _check_figures("arc strengths")
     shared = {name: facts[name] for name in SHARED if name in facts}
@@ -519,7 +518,7 @@ def _describe_posterior(posterior: Posterior) -> dict[str, Any]:
 
 def _write_posterior(posterior: Posterior, folder: str, facts: Mapping[str, Any]) -> list[str]:
     """Write the files of a posterior; return a sentence if its figure is left out."""
-    from coevo.averaging import write_posterior
+    from coevo.posteriors import write_posterior
 
     notices = _check_figures("the posterior")
     shared = {name: facts[name] for name in SHARED if name in facts}

@@ -261,7 +261,7 @@ def check_settings(
     if settings.is_out_of_core:
         _check_out_of_core(chosen, owner)
     if settings.posterior:
-        from coevo.averaging.settings import check_score
+        from coevo.posteriors.settings import check_score
 
         check_score(settings.spec.score)
     return settings

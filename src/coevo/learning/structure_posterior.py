@@ -7,14 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Unpack
 
-from coevo.averaging import Posterior
-from coevo.averaging.run import compute_posterior, make_chain_method
-from coevo.averaging.settings import (
-    POSTERIOR_DEFAULTS,
-    PosteriorOptions,
-    PosteriorSettings,
-    describe_score,
-)
 from coevo.data import Dataset
 from coevo.errors import warn_caller
 from coevo.interrupts import defer_interrupts
@@ -24,6 +16,14 @@ from coevo.learning.result import POSTERIOR, LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
 from coevo.parallel import Cluster, check_cluster
+from coevo.posteriors import Posterior
+from coevo.posteriors.run import compute_posterior, make_chain_method
+from coevo.posteriors.settings import (
+    POSTERIOR_DEFAULTS,
+    PosteriorOptions,
+    PosteriorSettings,
+    describe_score,
+)
 from coevo.progress import check_progress, show_progress
 from coevo.run_files import check_output
 from coevo.search import Callback, Checkpoint, HistoryRow

@@ -44,9 +44,9 @@ from coevo.search import (
 from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 if TYPE_CHECKING:
-    from coevo.bootstrap import BootstrapRun
     from coevo.missing import ImputationResult
     from coevo.outofcore import Shards
+    from coevo.posteriors import BootstrapRun
 
 __all__ = ["LearnTask", "open_task"]
 
@@ -194,7 +194,7 @@ class LearnTask:
             self.notices.append(checkpoint_file.describe_missing())
         journal = None
         if self.settings.bootstraps:
-            from coevo.bootstrap import open_journal
+            from coevo.posteriors import open_journal
 
             folder, missing = self.folder / STRENGTH, self.settings.missing
             journal = open_journal(folder, self._bootstrap_table, self._bootstrap_spec, missing)
@@ -429,7 +429,7 @@ class LearnTask:
             return self._run_quick_bootstrap(result, on_interrupt)
         if n_samples == 0 or result.search.stop_reason == "interrupt":
             return result
-        from coevo.bootstrap import record_original, run_bootstraps
+        from coevo.posteriors import record_original, run_bootstraps
 
         seconds = round(result.search.seconds, 4)
         try:
@@ -453,7 +453,7 @@ class LearnTask:
         """Return the number of samples of the quick bootstrap; 0 if there is none."""
         if self.settings.bootstraps is not None or not self._has_rows(result):
             return 0
-        from coevo.bootstrap import count_quick_samples
+        from coevo.posteriors import count_quick_samples
 
         return count_quick_samples(self._bootstrap_table, self._bootstrap_spec, result.search)
 
@@ -480,7 +480,7 @@ class LearnTask:
             return self._note_missing_strengths(result, NOT_IN_MEMORY)
         if not self.count_quick_samples(result):
             return self._note_missing_strengths(result, TOO_COSTLY)
-        from coevo.bootstrap import run_quick_bootstrap
+        from coevo.posteriors import run_quick_bootstrap
 
         try:
             with limit_work_time(self._find_deadline(result.search)):

@@ -7,7 +7,7 @@ Every structure counts once, whatever its score.
 
 Support shows how far the survivors agree. It is not a probability and not a confidence: the
 structures were bred from each other and selected on the same rows. Use the bootstrap for the
-confidence of an arc (`coevo.bootstrap`).
+confidence of an arc (`coevo.posteriors.bootstrap`).
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from coevo.averaging.settings import PosteriorSettings
 from coevo.learning import LearnResult, LearnTask
 from coevo.learning.structure_posterior import describe_step, run_posterior
+from coevo.posteriors.settings import PosteriorSettings
 from coevo.studio.job_task import open_job_task
 from coevo.studio.worker import JobContext
 

@@ -21,14 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo import Constraints, Dataset, FamilyScorer, load_network, sample
-from coevo.posteriors.candidates import choose_candidates
 from coevo.posteriors.chain_state import ChainSettings, ChainState
 from coevo.posteriors.chain_tables import ChainTables, prepare_tables
 from coevo.posteriors.chains import start_chains, step_chains
 from coevo.posteriors.diagnostics import diagnose_chains
-from coevo.posteriors.family_weights import FamilyWeights, make_family_weights
-from coevo.posteriors.outside import measure_outside
-from coevo.posteriors.refinement import improve_weights
+from coevo.posteriors.family_weights import FamilyWeights, choose_candidates, make_family_weights
+from coevo.posteriors.outside import improve_weights, measure_outside
 from coevo.search import CCMA, Budget, run_search
 from coevo.search.base import Problem
 from harness import describe_run, print_json, replace_block

@@ -34,8 +34,8 @@ import coevo
 from coevo.data import Dataset, Rows
 from coevo.graph import Arc
 from coevo.learning import LearnResult
-from coevo.posteriors.bootstrap.quick import count_quick_samples, run_quick_bootstrap
-from coevo.posteriors.bootstrap.samples import run_bootstrap
+from coevo.posteriors.bootstrap import run_bootstrap
+from coevo.posteriors.quick_bootstrap import count_quick_samples, run_quick_bootstrap
 from coevo.randomness import random_stream
 from coevo.search import HillClimb
 from harness import add_output_options, describe_run, show_table

@@ -4,7 +4,7 @@
 
 enum { LANES = 4 }; /* subsets of a block */
 
-/* A smaller share of a sum is dropped: see coevo.posteriors.exact_dags. */
+/* A smaller share of a sum is dropped: see coevo.posteriors.exact. */
 static const double NEGLIGIBLE = 1e-50;
 static const double NEGLIGIBLE_LOG = -115.12925464970229; /* its log */
 

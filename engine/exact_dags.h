@@ -1,6 +1,6 @@
 /* Sums over all DAGs, layer by layer, and draws of layers.
  *
- * The docstring of coevo.posteriors.exact_dags explains the sums, and why they may use plain floats.
+ * The docstring of coevo.posteriors.exact explains the sums, and why they may use plain floats.
  * A set of variables is a number: bit v says whether variable v is in it. A *state* is a pair of
  * sets: the variables of all layers so far, and those of all layers but the last, which are fewer.
  * The number of a state has one digit in base 3 for each variable: 0 if it is in no layer so far,

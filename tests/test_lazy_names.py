@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ ROOT = Path(coevo.__file__).parent
 LAZY = sorted(
     path.parent
     for path in ROOT.rglob("__init__.py")
-    if "from coevo.lazy_names import" in path.read_text(encoding="utf-8")
+    if "from coevo.lazy_names import import_lazily" in path.read_text(encoding="utf-8")
 )
 
 
@@ -75,3 +76,18 @@ UNUSED = {
 @pytest.mark.parametrize("statement", UNUSED)
 def test_nothing_is_imported_that_is_not_used(statement):
     assert not UNUSED[statement] & list_imported(statement)
+
+
+@pytest.mark.parametrize(("old", "new"), coevo._RENAMED.items())
+def test_an_old_package_is_refused_with_its_new_name(old, new):
+    sentence = f"'coevo.{old}' is called 'coevo.{new}' since version 0.3.0."
+    with pytest.raises(AttributeError) as caught:
+        getattr(coevo, old)
+    assert str(caught.value) == sentence
+    for module in (f"coevo.{old}", f"coevo.{old}.result"):
+        with pytest.raises(ModuleNotFoundError) as refused:
+            importlib.import_module(module)
+        assert str(refused.value) == sentence
+    assert importlib.util.find_spec(f"coevo.{new}")
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'coevo\.nothing'"):
+        importlib.import_module("coevo.nothing")

@@ -17,6 +17,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from coevo.lazy_names import describe_renamed, refuse_old_packages
+
 if TYPE_CHECKING:
     from coevo import (  # noqa: F401  packages are reached as attributes
         bundled,
@@ -211,12 +213,16 @@ __all__ = [
     "write_model",
 ]
 
+_RENAMED = {"averaging": "posteriors", "bootstrap": "posteriors"}  # packages of older versions
+refuse_old_packages("coevo", _RENAMED)
+
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"coevo.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module 'coevo' has no attribute {name!r}")
+        sentence = describe_renamed("coevo", _RENAMED, name)
+        raise AttributeError(sentence or f"module 'coevo' has no attribute {name!r}")
     value = getattr(import_module(f"coevo.{_HOME[name]}"), name)
     globals()[name] = value
     return value

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coevo.cli.compare import EDGE_FILES
-from coevo.posteriors.comparison import KINDS, compare_edges, draw_comparison, read_edges
+from coevo.posteriors.edge_files import KINDS, compare_edges, draw_comparison, read_edges
 
 
 def store(folder, name, edges, **facts):

@@ -18,7 +18,7 @@ from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import FileError
 from coevo.learning import LearnResult
-from coevo.posteriors.bootstrap import quick
+from coevo.posteriors import quick_bootstrap
 from coevo.run_lock import lock_run_folder
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
@@ -263,7 +263,7 @@ def test_the_quick_bootstrap_is_the_default(run):
 
 @ctrl_c_works()
 def test_ctrl_c_in_the_quick_bootstrap(run, monkeypatch):
-    monkeypatch.setattr(quick, "run_bootstrap", lambda *arguments: press_ctrl_c(2))
+    monkeypatch.setattr(quick_bootstrap, "run_bootstrap", lambda *arguments: press_ctrl_c(2))
     code, out, err = run("learn", "asia.csv", "--seed", 3, "-o", "run")
     assert (code, err) == (130, "Interrupted. This is the network, without the quick bootstrap.\n")
     assert "wrote       run/model.bif" in out

@@ -24,7 +24,7 @@ import coevo
 from coevo import cli, studio
 from coevo.bundled import load_network
 from coevo.exact.certificate import CERTIFICATE, write_certificate
-from coevo.posteriors.bootstrap.write_files import write_strength
+from coevo.posteriors.edge_files import write_strength
 
 # What a cell "$NAME" of a recipe stands for: the odd values that frames hold.
 ODD_VALUES = {

@@ -10,9 +10,8 @@ import coevo
 from coevo.bundled import load_network
 from coevo.exact import check_certificate, read_certificate
 from coevo.exact.certificate import CERTIFICATE
-from coevo.posteriors.answers import read_averaged
-from coevo.posteriors.bootstrap.write_files import write_strength
-from coevo.posteriors.comparison import compare_edges, read_edges
+from coevo.posteriors.edge_files import compare_edges, read_edges, write_strength
+from coevo.posteriors.sample import read_averaged
 from fuzz.archives import mutate_packed
 from fuzz.target import Target
 

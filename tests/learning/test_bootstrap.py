@@ -16,8 +16,8 @@ from coevo.graph import Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import check_settings, learn, open_task
 from coevo.network import sample
-from coevo.posteriors.bootstrap import samples
-from coevo.posteriors.bootstrap.consensus import find_interval
+from coevo.posteriors import bootstrap
+from coevo.posteriors.consensus import find_interval
 from coevo.search import Budget
 from helpers.errors import refusal
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
@@ -60,13 +60,13 @@ def test_strengths_equal_those_of_bootstrap_strength(method):
 
 def test_the_table_is_searched_once(monkeypatch):
     searched = []
-    search = samples._search
+    search = bootstrap._search
 
     def count(*arguments):
         searched.append(arguments)
         return search(*arguments)
 
-    monkeypatch.setattr(samples, "_search", count)
+    monkeypatch.setattr(bootstrap, "_search", count)
     found = learn(ROWS, bootstraps=2, **QUICK)
     assert len(searched) == 2
     assert found.bootstrap.network == found.search.dag
@@ -243,7 +243,7 @@ def test_ctrl_c_ends_with_the_bootstraps_that_are_done(n_done):
 def test_ctrl_c_before_the_first_bootstrap_leaves_the_network(monkeypatch):
     with open_tasks() as task:
         result = task.search()
-        monkeypatch.setattr(samples, "_search", lambda *arguments: press_ctrl_c(2))
+        monkeypatch.setattr(bootstrap, "_search", lambda *arguments: press_ctrl_c(2))
         assert task.run_bootstraps(result) is result
 
 

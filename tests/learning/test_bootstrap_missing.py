@@ -10,7 +10,7 @@ import coevo
 from coevo.data import IncompleteDataset
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.missing import POLICIES, learn_incomplete
-from coevo.posteriors.bootstrap.samples import ROWS, SEARCH
+from coevo.posteriors.bootstrap import ROWS, SEARCH
 from coevo.randomness import random_stream
 from coevo.search import Budget
 

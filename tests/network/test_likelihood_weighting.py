@@ -17,7 +17,7 @@ from coevo.network import Approximation, BayesianNetwork, Distribution
 from coevo.network.distribution import average_distributions, describe_approximation
 from coevo.network.inference import most_probable_explanation
 from coevo.network.likelihood_weighting import draw_weighted_sample
-from coevo.posteriors.answers import AveragedNetwork
+from coevo.posteriors.sample import AveragedNetwork
 from helpers.errors import refusal
 from helpers.random_networks import (
     grid_network,

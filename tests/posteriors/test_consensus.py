@@ -12,7 +12,7 @@ import pytest
 
 import naive
 from coevo.graph import DAG, Constraints
-from coevo.posteriors.bootstrap.consensus import (
+from coevo.posteriors.consensus import (
     ArcStrength,
     build_consensus,
     count_arcs,

@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.posteriors.exact_dag_kernels import (
+from coevo.posteriors.exact import (
+    _make_layer_tables,
+    make_complete_tables,
+    sort_families,
+    sum_all_subsets,
+)
+from coevo.posteriors.exact_kernels import (
     LayerDraws,
     LayerSums,
+    add_member_weights,
+    draw_families,
     draw_layers,
+    draw_orders,
     make_scratch,
     share_layerings,
     sum_layerings,
-)
-from coevo.posteriors.exact_dags import _make_layer_tables
-from coevo.posteriors.exact_kernels import (
-    add_member_weights,
-    draw_families,
-    sum_subsets,
-    sum_supersets,
-)
-from coevo.posteriors.exact_order_kernels import (
-    draw_orders,
     sum_orders_after,
     sum_orders_before,
+    sum_subsets,
+    sum_supersets,
     weigh_places,
 )
-from coevo.posteriors.exact_tables import make_complete_tables, sort_families, sum_all_subsets
 from helpers.family_tables import list_families, make_weights, number_set, random_rows
 
 pytestmark = pytest.mark.kernel

@@ -7,18 +7,21 @@ import pytest
 
 import naive
 from coevo import Constraints, FamilyScorer, load_network, sample
-from coevo.posteriors.candidates import choose_candidates
 from coevo.posteriors.chain_state import ChainSettings
 from coevo.posteriors.chain_tables import prepare_tables
 from coevo.posteriors.chains import draw_roughly
-from coevo.posteriors.family_weights import make_complete_weights, make_family_weights
+from coevo.posteriors.family_weights import (
+    choose_candidates,
+    make_complete_weights,
+    make_family_weights,
+)
 from coevo.posteriors.outside import (
     OutsideMeasure,
     choose_families,
     exchange_candidates,
+    improve_weights,
     measure_outside,
 )
-from coevo.posteriors.refinement import improve_weights
 from coevo.posteriors.sample import find_descendants
 from coevo.search.base import Problem
 from helpers.problems import random_table

@@ -16,7 +16,7 @@ from coevo.graph import DAG, Constraints
 from coevo.learning import learn
 from coevo.network import fit_network
 from coevo.posteriors import DagSample
-from coevo.posteriors.edges import EdgeProbability, find_median_graph, list_edges
+from coevo.posteriors.consensus import EdgeProbability, find_median_graph, list_edges
 from coevo.posteriors.family_weights import make_complete_weights
 from coevo.score import FamilyScorer
 from coevo.search.base import Problem

@@ -17,8 +17,7 @@ from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import check_settings, learn, open_task
 from coevo.network import sample
-from coevo.posteriors import count_quick_samples
-from coevo.posteriors.bootstrap import quick
+from coevo.posteriors import count_quick_samples, quick_bootstrap
 from coevo.search import CCMA, Budget, Islands
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
@@ -65,13 +64,13 @@ def test_a_generation_of_islands_is_an_epoch_of_each(found):
     search = replace(found.search, evaluations=1000, generations=2, history=(row,))
     # a sample makes 1 * 5 + 2 generations of one population, the search 2 * 5 * 2 of two
     assert count_quick_samples(ROWS, islands, search) == 10 * 20 // 7
-    assert quick.make_quick_spec(islands, ROWS).method == CCMA()
+    assert quick_bootstrap.make_quick_spec(islands, ROWS).method == CCMA()
 
 
 def test_the_limits_of_a_search_hold_for_samples(found):
     def shorten(table=ROWS, **limits):
         spec = replace(found.spec, budget=Budget(**limits))
-        return quick.make_quick_spec(spec, table).budget
+        return quick_bootstrap.make_quick_spec(spec, table).budget
 
     assert shorten() == Budget(patience=2)
     assert shorten(patience=1, max_time=9) == Budget(patience=1)
@@ -105,8 +104,8 @@ def test_a_search_that_was_cut_short_has_none_and_says_so():
 @pytest.fixture
 def few(monkeypatch):
     """Make three samples enough, so that a test is fast."""
-    monkeypatch.setattr(quick, "MIN_SAMPLES", 3)
-    monkeypatch.setattr(quick, "MAX_SAMPLES", 3)
+    monkeypatch.setattr(quick_bootstrap, "MIN_SAMPLES", 3)
+    monkeypatch.setattr(quick_bootstrap, "MAX_SAMPLES", 3)
 
 
 def check_strengths(found, table):
@@ -244,7 +243,7 @@ def test_the_files(found, tmp_path):
 @pytest.mark.parametrize("n_done", [0, 3])
 def test_ctrl_c_keeps_the_network(n_done, found, monkeypatch, tmp_path):
     runs, pressed = [], []
-    run_sample = quick.run_bootstrap
+    run_sample = quick_bootstrap.run_bootstrap
 
     def press(*arguments):
         runs.append(1)
@@ -255,7 +254,7 @@ def test_ctrl_c_keeps_the_network(n_done, found, monkeypatch, tmp_path):
     settings = check_settings("learn", random_state=3)
     with open_task(settings, ROWS, output=tmp_path) as task:
         result = task.search()
-        monkeypatch.setattr(quick, "run_bootstrap", press)
+        monkeypatch.setattr(quick_bootstrap, "run_bootstrap", press)
         assert task.count_quick_samples(result) >= 25
         kept = task.run_bootstraps(result, on_interrupt=lambda: pressed.append(1))
     assert (len(runs), pressed) == (n_done + 1, [1])
@@ -279,5 +278,5 @@ def test_a_cluster_and_shards_have_none(found):
 
 
 def test_a_table_too_large_to_resample_has_none(found, monkeypatch):
-    monkeypatch.setattr(quick, "get_machine_memory", lambda: 24 * 400 - 1)
-    assert quick.run_quick_bootstrap(ROWS, found.spec, found.search, found.gains) is None
+    monkeypatch.setattr(quick_bootstrap, "get_machine_memory", lambda: 24 * 400 - 1)
+    assert quick_bootstrap.run_quick_bootstrap(ROWS, found.spec, found.search, found.gains) is None

@@ -25,7 +25,7 @@ __all__ = ["command"]
 
 SHARES = ("precision", "recall", "f1")
 DISTANCES = ("shd", "shd_cpdag", "sid", "sid_lower", "sid_upper")
-EDGE_FILES = ("posterior.json", "strength.json")  # `coevo.posteriors.comparison` reads them
+EDGE_FILES = ("posterior.json", "strength.json")  # `coevo.posteriors.edge_files` reads them
 DATA_OPTIONS = {  # parameters that have no effect without --data
     "score": "--score",
     "ess": "--ess",
@@ -131,7 +131,7 @@ def _have_edges(found: str, true: str, data: str | None, figure: str | None) -> 
 
 def _compare_edges(one: str, other: str, figure: str | None, output_format: str) -> None:
     """Print how the edges of two posteriors or bootstraps differ."""
-    from coevo.posteriors.comparison import compare_edges, draw_comparison, read_edges
+    from coevo.posteriors.edge_files import compare_edges, draw_comparison, read_edges
     from coevo.report.figures import check_figure_path, save_figure
 
     if figure is not None:

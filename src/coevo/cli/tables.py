@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coevo.graph import DAG
     from coevo.io import Model
     from coevo.network import BayesianNetwork
-    from coevo.posteriors.answers import AveragedNetwork
+    from coevo.posteriors.sample import AveragedNetwork
 
     Answering = BayesianNetwork | AveragedNetwork
 
@@ -114,7 +114,7 @@ def open_answering(source: str) -> Answering:
     averaged = Path(source, "averaged.json")
     if not os.path.isfile(averaged):  # False for any name that cannot be one of a file
         return open_network(source)
-    from coevo.posteriors.answers import read_averaged
+    from coevo.posteriors.sample import read_averaged
 
     return read_averaged(averaged)
 

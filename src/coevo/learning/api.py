@@ -127,7 +127,7 @@ def learn(
         strength of each arc, as `bootstrap_strength` gives it. `n_jobs` is then the number of
         processes, and a limit holds for each sample. By default ``quick_bootstrap`` of the result
         has strengths from 25 to 40 samples, learned by shorter searches, where they take seconds
-        (`coevo.posteriors.bootstrap.quick`); 0 turns that off.
+        (`coevo.posteriors.quick_bootstrap`); 0 turns that off.
     posterior : bool
         Whether to compute the posterior probability of every arc as well, as `posterior` does with
         its defaults; ``posterior`` of the result has it.

@@ -83,7 +83,8 @@ class LearnResult:
         The strength of each arc over the bootstrap samples that were asked for; None without them.
     quick_bootstrap : BootstrapResult or None
         The strength of each arc over a few samples, learned by shorter searches; None if they
-        would cost too much, or if bootstraps were asked for. See `coevo.posteriors.bootstrap.quick`.
+        would cost too much, or if bootstraps were asked for. `coevo.posteriors.quick_bootstrap`
+        says what it costs.
     no_strengths : str
         Why there is no quick bootstrap, and how to measure strengths; empty if there is one, or if
         none was asked for.

@@ -13,39 +13,35 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.posteriors.bootstrap.api import bootstrap_strength
-    from coevo.posteriors.bootstrap.consensus import ArcStrength, find_threshold
-    from coevo.posteriors.bootstrap.journal import open_journal
-    from coevo.posteriors.bootstrap.quick import count_quick_samples, run_quick_bootstrap
-    from coevo.posteriors.bootstrap.result import BootstrapResult
-    from coevo.posteriors.bootstrap.run import run_bootstraps
-    from coevo.posteriors.bootstrap.samples import BootstrapRun, record_original
-    from coevo.posteriors.bootstrap.write_files import write_strength
-    from coevo.posteriors.edges import EdgeProbability
+    from coevo.posteriors.bootstrap import (
+        BootstrapResult,
+        BootstrapRun,
+        bootstrap_strength,
+        open_journal,
+        record_original,
+        run_bootstraps,
+    )
+    from coevo.posteriors.consensus import ArcStrength, EdgeProbability, find_threshold
+    from coevo.posteriors.edge_files import write_posterior, write_strength
+    from coevo.posteriors.quick_bootstrap import count_quick_samples, run_quick_bootstrap
     from coevo.posteriors.result import Posterior
     from coevo.posteriors.run import compute_posterior
     from coevo.posteriors.sample import DagSample
     from coevo.posteriors.settings import PosteriorSettings
-    from coevo.posteriors.write_files import write_posterior
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        **{
-            "bootstrap.api": "bootstrap_strength",
-            "bootstrap.consensus": "ArcStrength find_threshold",
-            "bootstrap.journal": "open_journal",
-            "bootstrap.quick": "count_quick_samples run_quick_bootstrap",
-            "bootstrap.result": "BootstrapResult",
-            "bootstrap.run": "run_bootstraps",
-            "bootstrap.samples": "BootstrapRun record_original",
-            "bootstrap.write_files": "write_strength",
-        },
-        edges="EdgeProbability",
+        bootstrap=(
+            "BootstrapResult BootstrapRun bootstrap_strength open_journal record_original "
+            "run_bootstraps"
+        ),
+        consensus="ArcStrength EdgeProbability find_threshold",
+        edge_files="write_posterior write_strength",
+        quick_bootstrap="count_quick_samples run_quick_bootstrap",
         result="Posterior",
         run="compute_posterior",
         sample="DagSample",
         settings="PosteriorSettings",
-        write_files="write_posterior",
     )
 
 __all__ = [

@@ -6,6 +6,12 @@ seen. The state holds the candidate parents, so a search that resumes makes the 
 The search has ended when the chains agree: when no probability of an arc differs between two
 chains by more than the tolerance, and the standard error of each is below a quarter of it. This is
 checked after 8, 16, 32, ... steps, so that it depends on the number of steps alone.
+
+A posterior with a time limit starts its chains with the best choice of families that the time
+allows. The choice gets better from stage to stage (`ChainSearch.improve_choice`). Three
+quarters of the time are for it and for the warm-up of the chains. If they end too early, or at
+Ctrl-C, the last complete stage is used, with a short warm-up. What the chains then sample is the
+posterior over fewer families, and the answer says so.
 """
 
 from __future__ import annotations
@@ -15,14 +21,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.posteriors.candidates import choose_candidates, choose_least_candidates
-from coevo.posteriors.chain_state import ChainSettings, ChainState
+from coevo.interrupts import defer_interrupts, is_interrupt
+from coevo.posteriors.chain_state import LEAST_WARM_UP, ChainSettings, ChainState
 from coevo.posteriors.chain_tables import ChainTables, check_table_memory
 from coevo.posteriors.chains import (
     ChainRunner,
@@ -32,11 +38,18 @@ from coevo.posteriors.chains import (
     step_chains,
 )
 from coevo.posteriors.diagnostics import diagnose_chains, measure_difference
-from coevo.posteriors.family_weights import FamilyWeights, ParentSets, make_family_weights
-from coevo.posteriors.refinement import improve_weights
-from coevo.search import Budget, Method, Problem
+from coevo.posteriors.family_weights import (
+    FamilyWeights,
+    ParentSets,
+    choose_candidates,
+    choose_least_candidates,
+    make_family_weights,
+)
+from coevo.posteriors.outside import improve_weights
+from coevo.randomness import random_stream
+from coevo.search import Budget, Method
 from coevo.search.archive import Archive
-from coevo.search.base import Info, Search, SearchState
+from coevo.search.base import Info, Problem, Search, SearchState
 from coevo.search.state_schema import (
     FINITE,
     OFFSETS,
@@ -46,8 +59,10 @@ from coevo.search.state_schema import (
     Schema,
     make_range,
 )
+from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
-__all__ = ["ChainMethod", "ChainSearch", "FamilyChoice", "PosteriorState", "draw_chain_seed"]
+__all__ = ["ChainMethod", "ChainSearch", "PosteriorState", "start_in_time"]
+
 
 FIRST_CHECK = 8  # steps
 DEFAULT_SECONDS = 60.0
@@ -377,3 +392,62 @@ def _are_families(chains: ChainState, begin: NDArray[np.int64]) -> bool:
     best = chains.best if chains.step else chains.best[:0]  # before the first step there is none
     held = (chains.held_dags.reshape(-1, chains.n_variables), best)
     return all(bool(((one >= begin[:-1]) & (one < begin[1:])).all()) for one in held)
+
+
+SHARE_OF_TIME = 0.75
+
+
+@dataclass(frozen=True)
+class ChainStart:
+    """Chains that have made no step, and what ended the choice of their families.
+
+    Attributes
+    ----------
+    state : PosteriorState
+        The chains.
+    seconds : float
+        The time that the start took.
+    ended_by : {'time', 'interrupt'} or None
+        What ended the choice early; None if it is complete.
+    n_candidates : int or None
+        Number of candidates of each child if the choice ended early.
+    """
+
+    state: PosteriorState
+    seconds: float
+    ended_by: Literal["time", "interrupt"] | None = None
+    n_candidates: int | None = None
+
+
+def start_in_time(
+    method: ChainMethod, problem: Problem, random_seed: int, max_time: float
+) -> ChainStart:
+    """Return chains that have made no step, soon after three quarters of the time at most.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C comes before the first stage ends.
+    """
+    began, search = measure_work_time(), method.make_search(problem)
+    seed = draw_chain_seed(random_stream(random_seed, 0))
+    choice: FamilyChoice | None = None
+    ended_by: Literal["time", "interrupt"]
+    try:
+        with limit_work_time(began + SHARE_OF_TIME * max_time):
+            for better in search.improve_choice(seed):
+                choice = better
+            assert choice is not None
+            return ChainStart(search.make_first(choice, seed), measure_work_time() - began)
+    except OutOfTime:
+        ended_by = "time"
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
+        if choice is None:
+            raise KeyboardInterrupt from None
+        ended_by = "interrupt"
+    with defer_interrupts():  # it is short
+        least = search.choose_least() if choice is None else choice
+        state = search.make_first(least, seed, LEAST_WARM_UP)
+    return ChainStart(state, measure_work_time() - began, ended_by, least.n_candidates)

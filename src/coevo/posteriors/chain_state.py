@@ -56,7 +56,7 @@ class ChainSettings:
     chains : int
         Number of independent chains.
     temperatures : int
-        Number of coupled chains in place of each of them, see `coevo.posteriors.tempering`.
+        Number of coupled chains in place of each of them, see `coevo.posteriors.chains`.
     rounds : int, optional
         Number of rounds of a step. After each round the arc probabilities are recorded (default:
         100, and fewer for more than 80 variables, so that a step stays short).

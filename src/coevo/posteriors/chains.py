@@ -15,24 +15,46 @@ weight. Then it takes the layering of a DAG that is drawn under its order.
 Random numbers belong to (seed, step, chain), so the answer does not depend on the number of
 threads, and a run that is stopped and resumed gives the same bits.
 
-With several temperatures each chain is a ladder of coupled chains (`coevo.posteriors.tempering`).
+**Tempering.** With several temperatures each chain is a ladder of coupled chains, of which the
+coldest one is the answer. A chain with the power b (one over its temperature)
+samples DAGs in proportion to their weights raised to b. The flatter the weights, the easier a chain
+leaves a region. After every few rounds neighbours on the ladder may exchange their DAGs: with
+the powers b > c and the log weights x and y of their DAGs, the exchange is accepted with the
+probability min(1, exp((b - c)(y - x))). This keeps the distribution of every chain [4]_, so the
+chain with the power 1 keeps the posterior.
+
+An exchange moves the layering or the order together with the DAG that was drawn under it. The
+chain is over such pairs, and the weight of a pair is that of its DAG.
+
+The log weights of a posterior vary more for more variables. So the powers are nearer to each other
+there, in proportion to one over the root of the number of variables.
+
+**Clusters.** On the workers of a cluster, one step of one chain is one job. The tables are sent
+once. A job takes the state of a chain and returns its next state, so the answer is the same as on
+the threads of one machine.
 
 .. [1] J. Kuipers and G. Moffa, Partition MCMC for inference on acyclic digraphs, JASA 112, 2017.
 .. [2] N. Friedman and D. Koller, Being Bayesian about network structure, Machine Learning 50,
    2003.
 .. [3] J. Viinikka, A. Hyttinen, J. Pensar and M. Koivisto, Towards scalable Bayesian learning of
    causal DAGs, NeurIPS 2020.
+.. [4] C. J. Geyer, Markov chain Monte Carlo maximum likelihood, Computing Science and Statistics
+   23, 1991.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.parallel import Cluster, Workers, open_workers
 from coevo.posteriors.chain_kernels import (
     ChainArrays,
     ChainRun,
@@ -52,24 +74,81 @@ from coevo.posteriors.chain_state import (
 )
 from coevo.posteriors.chain_tables import BlockChoice, ChainTables, prepare_tables
 from coevo.posteriors.family_weights import FamilyWeights
-from coevo.posteriors.tempering import exchange_neighbours, list_segments, make_powers
 from coevo.randomness import random_stream
 from coevo.threads import Threads
 from coevo.work_time import check_deadline
 
 __all__ = [
-    "ChainJob",
-    "ChainOutcome",
     "ChainRunner",
-    "RoughDraws",
-    "advance_chain",
     "draw_roughly",
+    "exchange_neighbours",
     "find_layering",
     "have_weight",
+    "list_segments",
+    "make_powers",
     "make_tables",
+    "open_chain_runner",
     "start_chains",
     "step_chains",
 ]
+
+
+EXCHANGE_ROUNDS = 10  # from one exchange to the next
+STEP, LARGEST_STEP = 1.0, 0.25  # of the powers, for one variable and at most
+LEAST_POWER = 0.1
+
+
+def make_powers(n_temperatures: int, n_variables: int) -> tuple[float, ...]:
+    """Return the powers of a ladder, from 1 down.
+
+    >>> make_powers(1, 16)
+    (1.0,)
+    >>> make_powers(3, 16)
+    (1.0, 0.75, 0.5)
+    """
+    step = min(LARGEST_STEP, STEP / math.sqrt(max(1, n_variables)))
+    if n_temperatures > 1:
+        step = min(step, (1.0 - LEAST_POWER) / (n_temperatures - 1))
+    return tuple(1.0 - step * k for k in range(n_temperatures))
+
+
+def list_segments(step: int, n_rounds: int, n_temperatures: int) -> list[tuple[int, int, int]]:
+    """Return the rounds between exchanges, and which neighbours are exchanged after them.
+
+    A segment is its first round, the round after its last one, and 0 or 1: the pairs begin with the
+    first or the second chain by turns. A single chain has one segment.
+    """
+    if n_temperatures == 1:
+        return [(0, n_rounds, 0)]
+    n_segments = -(-n_rounds // EXCHANGE_ROUNDS)
+    begins = [EXCHANGE_ROUNDS * i for i in range(n_segments)]
+    return [
+        (begin, min(begin + EXCHANGE_ROUNDS, n_rounds), (step * n_segments + i) % 2)
+        for i, begin in enumerate(begins)
+    ]
+
+
+def exchange_neighbours(
+    powers: Sequence[float],
+    level: NDArray[np.int64],
+    log_weights: NDArray[np.float64],
+    parity: int,
+    rng: Generator,
+) -> NDArray[np.int64]:
+    """Exchange neighbours on a ladder, in place; return how many were tried and accepted.
+
+    `level` has a row for each chain, `log_weights` those of their DAGs (raised to no power).
+    """
+    first = range(parity, len(powers) - 1, 2)
+    n_accepted = 0
+    for k, lot in zip(first, rng.random(len(first)), strict=True):
+        gain = (powers[k] - powers[k + 1]) * (log_weights[k + 1] - log_weights[k])
+        if lot < math.exp(min(0.0, gain)):
+            level[[k, k + 1]] = level[[k + 1, k]]
+            log_weights[[k, k + 1]] = log_weights[[k + 1, k]]
+            n_accepted += 1
+    return np.array([len(first), n_accepted])
+
 
 CHAIN_KERNELS = {"uniform": run_layerings, "order": run_orders}  # by the prior over structures
 ROUNDS_PER_CHECK = 5  # of the deadline
@@ -356,3 +435,33 @@ def find_layering(adjacency: NDArray[np.bool_]) -> NDArray[np.int64]:
         if (after == level).all():
             return level
         level = after
+
+
+@contextlib.contextmanager
+def open_chain_runner(cluster: Cluster) -> Iterator[ChainRunner | None]:
+    """Yield what runs chains on a cluster; None if there is none."""
+    if cluster is None:
+        yield None
+        return
+    with open_workers(cluster=cluster) as workers:
+        yield ClusterChains(workers)
+
+
+@dataclass(frozen=True)
+class ClusterChains:
+    """A runner that advances chains on workers."""
+
+    workers: Workers
+
+    def __call__(
+        self, tables: ChainTables, settings: ChainSettings, jobs: Sequence[ChainJob]
+    ) -> list[ChainOutcome]:
+        """Return the outcome of each job, in the order of the jobs."""
+        found = self.workers.run(_advance_on_worker, jobs, shared=(tables, settings))
+        outcomes = {outcome.chain: outcome for outcome in found}
+        return [outcomes[job.chain] for job in jobs]
+
+
+def _advance_on_worker(tables: ChainTables, settings: ChainSettings, job: ChainJob) -> ChainOutcome:
+    """Advance a chain, on a worker."""
+    return advance_chain(tables, settings, job)

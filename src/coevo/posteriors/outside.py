@@ -29,23 +29,46 @@ The measure serves four purposes. An outside parent that is more probable than a
 its place (`exchange_candidates`). The most probable families that are still outside are kept one by
 one beside the tables (`choose_families`). What is left out after that is part of the answer, and so
 are the chances.
+
+**Refinement.** The candidates that an archive ranks first are a guess. Short chains over orders
+draw networks from their tables, and the measure says how probable other parents are beside these
+networks. The more probable ones take the place of the least probable candidates. After three rounds
+of this the most probable families that still have a parent outside the candidates are kept one by
+one. Only tables of children whose candidates have changed are scored again.
+
+Each round ends with a complete choice of families, so the choice can end early.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.posteriors.chain_tables import ChainTables
-from coevo.posteriors.family_weights import ParentSets, compute_log_prior
+from coevo.posteriors.chain_state import ChainSettings
+from coevo.posteriors.chain_tables import ChainTables, prepare_tables
+from coevo.posteriors.chains import draw_roughly
+from coevo.posteriors.family_weights import (
+    FamilyWeights,
+    ParentSets,
+    compute_log_prior,
+    make_family_weights,
+)
 from coevo.posteriors.sample import find_descendants
 from coevo.score import FamilyBatch
 from coevo.search.base import Problem
 
-__all__ = ["OutsideMeasure", "choose_families", "exchange_candidates", "measure_outside"]
+__all__ = [
+    "OutsideMeasure",
+    "choose_families",
+    "exchange_candidates",
+    "improve_weights",
+    "measure_outside",
+]
+
 
 MAX_BASES = 64  # families of a child that are extended by an outside parent
 MIN_BASES = 4  # the same for very many variables
@@ -275,3 +298,45 @@ def choose_families(measure: OutsideMeasure) -> ParentSets:
         np.concatenate([[0], np.cumsum([len(some) for some in parents])]).astype(np.int64),
         np.concatenate([*parents, np.empty(0, dtype=np.int32)]).astype(np.int32),
     )
+
+
+ROUNDS = 3  # in which candidates are exchanged
+REFINEMENT = 1 << 61  # in place of the number of a step, the key of their random numbers
+
+
+def improve_weights(
+    problem: Problem,
+    candidates: Sequence[NDArray[np.int64]],
+    family_prior: str,
+    settings: ChainSettings,
+    starts: NDArray[np.bool_] | None,
+    seed: int,
+) -> Iterator[tuple[FamilyWeights, ParentSets]]:
+    """Yield the weights of the first candidates' families, then the better ones of each round.
+
+    With them come the parent sets beside the candidates. The parameters are those of
+    `start_chains`, and the first candidates.
+    """
+    weights = make_family_weights(problem, candidates, family_prior)
+    n = problem.n_variables
+    yield weights, ParentSets.make_empty(n)
+    n_allowed = problem.rules.allowed.sum(axis=0)
+    if all(len(candidates[child]) == n_allowed[child] for child in range(n)):
+        return  # nothing is left out
+    warm_up, n_scored = settings.count_warm_up(n) // 2, weights.n_scored
+    short = replace(settings, prior="order", warm_up=warm_up)
+    outside = ParentSets.make_empty(n)
+    for number in range(ROUNDS + 1):
+        tables = prepare_tables(weights)
+        key = (seed, REFINEMENT, number)
+        rough = draw_roughly(tables, short, starts, key, problem.scorer.threads)
+        found = measure_outside(problem, tables, rough.dags, family_prior)
+        chosen = weights.candidates
+        if number < ROUNDS:
+            required = problem.rules.required
+            chosen = tuple(exchange_candidates(chosen, rough.arcs, found, required))
+        else:
+            outside = choose_families(found)
+        weights = make_family_weights(problem, chosen, family_prior, outside, weights)
+        n_scored += weights.n_scored + len(found.share)
+        yield replace(weights, n_scored=n_scored), outside

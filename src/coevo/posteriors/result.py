@@ -20,10 +20,9 @@ from coevo.network.distribution import Distribution
 from coevo.network.rows import Prediction
 from coevo.picture import Link, Picture, draw_graph
 from coevo.picture.notebook import Table, render_block, render_graph_and_table
-from coevo.posteriors.answers import AveragedNetwork
+from coevo.posteriors.consensus import EdgeProbability, find_median_graph, list_edges
 from coevo.posteriors.diagnostics import ChainDiagnostics
-from coevo.posteriors.edges import EdgeProbability, find_median_graph, list_edges
-from coevo.posteriors.sample import DagSample
+from coevo.posteriors.sample import AveragedNetwork, DagSample
 from coevo.posteriors.settings import PosteriorSettings
 from coevo.signatures import check_keywords
 

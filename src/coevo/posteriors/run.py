@@ -17,10 +17,8 @@ from coevo.data import Dataset
 from coevo.errors import ParameterError
 from coevo.interrupts import defer_interrupts
 from coevo.parallel import Cluster
-from coevo.posteriors.chain_search import ChainMethod, PosteriorState
-from coevo.posteriors.chain_start import start_in_time
-from coevo.posteriors.chains import ChainRunner
-from coevo.posteriors.cluster_chains import open_chain_runner
+from coevo.posteriors.chain_search import ChainMethod, PosteriorState, start_in_time
+from coevo.posteriors.chains import ChainRunner, open_chain_runner
 from coevo.posteriors.diagnostics import diagnose_chains
 from coevo.posteriors.exact import (
     MAX_EXACT,
@@ -40,7 +38,7 @@ from coevo.search.loop import SHARE_OF_GRACE
 from coevo.search.run import CheckpointCallback
 from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
-__all__ = ["choose_sampler", "compute_posterior", "make_chain_method"]
+__all__ = ["compute_posterior", "make_chain_method"]
 
 EXACT_SECONDS = 10.0
 EXACT_BYTES = 1_000_000_000

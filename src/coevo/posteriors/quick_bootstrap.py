@@ -31,13 +31,20 @@ from coevo.data.dataset import BYTES_PER_DRAW
 from coevo.graph import Arc
 from coevo.interrupts import defer_interrupts, is_interrupt
 from coevo.memory import get_machine_memory
-from coevo.posteriors.bootstrap.result import BootstrapResult
-from coevo.posteriors.bootstrap.run import choose_rows, make_consensus_rules, summarise_runs
-from coevo.posteriors.bootstrap.samples import ORIGINAL, record_original, run_bootstrap
+from coevo.posteriors.bootstrap import (
+    ORIGINAL,
+    BootstrapResult,
+    choose_rows,
+    make_consensus_rules,
+    record_original,
+    run_bootstrap,
+    summarise_runs,
+)
 from coevo.search import CCMA, Islands, SearchResult, SearchSpec
 from coevo.work_time import check_deadline
 
 __all__ = ["count_quick_samples", "make_quick_spec", "run_quick_bootstrap"]
+
 
 PATIENCE = 2  # generations without a better structure, after which the search of a sample ends
 MAX_GENERATIONS = 16  # of the search of a sample whose imputations evolve

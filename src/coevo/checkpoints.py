@@ -7,7 +7,7 @@ So a run that has ended can be resumed too, with a larger budget. Checkpoints ne
 answer. One that cannot be written, because the disk is full for a moment, does not end the run: it
 warns once and tries again. What a state is and how it becomes entries of the file is the business
 of the subpackage that runs: see `coevo.learning.checkpoints`, `coevo.problems.checkpoints` and
-`coevo.exact.checkpoints`.
+`coevo.exact.run`.
 
 The fingerprint holds all that the answer depends on but the budget. A checkpoint of another run is
 refused. A digest shows whether an entry of a file was changed. Nothing is pickled.

@@ -8,13 +8,16 @@ import scipy.optimize
 
 import naive
 from coevo.errors import FormatError
-from coevo.exact.bounds import Clusters
-from coevo.exact.check_families import check_table
+from coevo.exact.bounds import Clusters, Table, count_least_points
+from coevo.exact.check import check_table
+from coevo.exact.cuts import (
+    LEAST_TABLE_VIOLATION,
+    find_components,
+    find_table,
+    find_violated_clusters,
+)
 from coevo.exact.families import Families
-from coevo.exact.local_cuts import LEAST_VIOLATION, find_table
 from coevo.exact.relaxation import Relaxation
-from coevo.exact.separation import find_components, find_violated_clusters
-from coevo.exact.tables import Table, count_least_points
 from helpers.proofs import prove_example
 
 
@@ -71,7 +74,7 @@ def test_tables_are_the_most_violated_ones(seed):
         table = find_table(families, shares, np.arange(4))
         if table is None:
             n_none += 1
-            assert largest < LEAST_VIOLATION + 1e-6
+            assert largest < LEAST_TABLE_VIOLATION + 1e-6
             continue
         n_found += 1
         points = table.points[np.arange(4), masks].sum(axis=1)

@@ -7,11 +7,10 @@ import pytest
 
 import naive
 from coevo.errors import DataError, ParameterError
-from coevo.exact import check_certificate, find_families, listing
-from coevo.exact.check_families import list_families
-from coevo.exact.levels import encode_sets
+from coevo.exact import check_certificate, families, find_families
+from coevo.exact.check import list_families
+from coevo.exact.families import check_range, encode_sets, round_up, to_nats
 from coevo.exact.superset_bounds import SupersetBounds
-from coevo.exact.units import check_range, round_up, to_nats
 from coevo.score import FamilyScorer
 from coevo.search import Problem
 from helpers.proofs import (
@@ -169,7 +168,7 @@ def test_the_rules_save_work():
 
 
 def test_too_many_families_are_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr(listing, "get_machine_memory", lambda: 32_000)
+    monkeypatch.setattr(families, "get_machine_memory", lambda: 32_000)
     problem = random_problem(0, "qnml", 7, 30)
     with pytest.raises(ParameterError) as caught:
         find_families(problem)
@@ -177,7 +176,7 @@ def test_too_many_families_are_refused_before_the_work(monkeypatch):
         "A proof with up to 6 parents has 140 families of one size, which need 0 MiB; 0 MiB may be "
         "used. Give a limit: max_parents=1 (--max-parents 1) fits."
     )
-    monkeypatch.setattr(listing, "get_machine_memory", lambda: None)
+    monkeypatch.setattr(families, "get_machine_memory", lambda: None)
     assert len(find_families(problem)) > 7
 
 

@@ -12,8 +12,8 @@ from coevo.errors import FormatError, ParameterError
 from coevo.exact import (
     ProofTask,
     check_certificate,
+    families,
     find_families,
-    listing,
     make_certificate,
     run_proof,
 )
@@ -40,7 +40,7 @@ def stop_after(monkeypatch):
             if size > listed:
                 raise ParameterError("The memory ends here.")
 
-        monkeypatch.setattr(listing, "_check_level", check)
+        monkeypatch.setattr(families, "_check_level", check)
 
     return stop
 

@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.exact.cell_kernels import CellRows, sum_cells
-from coevo.exact.cut_kernels import UsedFamilies, grow_clusters, make_scratch
-from coevo.exact.local_kernels import find_best_networks, lift_points, make_networks
-from coevo.exact.local_kernels import make_scratch as make_local_scratch
+from coevo.exact.proof_kernels import (
+    CellRows,
+    UsedFamilies,
+    find_best_networks,
+    grow_clusters,
+    lift_points,
+    make_cluster_scratch,
+    make_local_scratch,
+    make_networks,
+    sum_cells,
+)
 
 pytestmark = pytest.mark.kernel
 
@@ -57,7 +64,7 @@ def test_clusters_are_grown_and_shrunk(seed, k, n, n_families, width):
     starts = np.array([rng.permutation(n)[:2] for _ in range(20)])
     clusters, values = np.ones((20, n + 1), dtype=np.bool_), np.empty(20)
     used = make_used_families(n, families, width)
-    grow_clusters(used, k, starts, make_scratch(n, n_families), clusters, values)
+    grow_clusters(used, k, starts, make_cluster_scratch(n, n_families), clusters, values)
     for start, flags, value in zip(starts.tolist(), clusters, values, strict=True):
         cluster, expected = naive.grow_cluster(n, families, k, start)
         assert set(np.flatnonzero(flags).tolist()) == cluster

@@ -7,8 +7,8 @@ import pytest
 
 import coevo
 import naive
-from coevo.exact import check_certificate, separation
-from coevo.exact.rounding import make_adjacency
+from coevo.exact import check_certificate, cuts
+from coevo.exact.solver import make_adjacency
 from helpers.proofs import SCORES, limit_tables, list_local_scores, prove_problem, random_problem
 
 N_TABLES = 6  # of each kind; the proof is exact, so every one counts
@@ -21,7 +21,7 @@ def test_the_optimum_is_that_of_dynamic_programming(score, n_variables, is_const
     for seed in range(N_TABLES):
         problem = random_problem(seed, score, n_variables, 60, is_constrained)
         best = naive.best_network(n_variables, list_local_scores(problem))
-        sizes = ((), (4,), separation.LOCAL_SIZES)[seed % 3]  # with few tables, a tree is needed
+        sizes = ((), (4,), cuts.LOCAL_SIZES)[seed % 3]  # with few tables, a tree is needed
         with limit_tables(*sizes):
             task, last, certificate = prove_problem(problem)
         assert last.history[-1].gap < 1e-6

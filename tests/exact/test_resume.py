@@ -6,7 +6,7 @@ import pytest
 from coevo.checkpoints import DIGEST, read_entries, write_entries
 from coevo.errors import FormatError
 from coevo.exact import make_certificate, run_proof
-from coevo.exact.checkpoints import ProofCheckpointFile
+from coevo.exact.run import ProofCheckpointFile
 from coevo.search import Budget
 from helpers.proofs import limit_tables, prove_example
 

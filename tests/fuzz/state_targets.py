@@ -15,7 +15,7 @@ from coevo.bundled import load_network
 from coevo.checkpoints import CHECKPOINT
 from coevo.data import IncompleteDataset
 from coevo.exact import ProofTask, find_families, make_certificate, run_proof
-from coevo.exact.checkpoints import ProofCheckpointFile
+from coevo.exact.run import ProofCheckpointFile
 from coevo.missing import learn_incomplete
 from coevo.posteriors import PosteriorSettings
 from coevo.posteriors.run import compute_posterior, make_chain_method

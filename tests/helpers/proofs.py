@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 
 import coevo
-from coevo.exact import ProofTask, find_families, make_certificate, run_proof, separation
+from coevo.exact import ProofTask, cuts, find_families, make_certificate, run_proof
 from coevo.graph import Constraints
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import Budget, Problem
@@ -69,7 +69,7 @@ def prove_problem(problem, budget=None, **options):
 
 def limit_tables(*sizes):
     """Return a context with local cuts of these sizes only, so that small problems need a tree."""
-    return mock.patch.object(separation, "LOCAL_SIZES", sizes)
+    return mock.patch.object(cuts, "LOCAL_SIZES", sizes)
 
 
 @functools.cache

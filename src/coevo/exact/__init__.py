@@ -18,25 +18,19 @@ if TYPE_CHECKING:
         write_certificate,
     )
     from coevo.exact.check import Verdict, check_certificate
-    from coevo.exact.families import Families, PartOfFamilies
-    from coevo.exact.good_networks import GoodNetworks, check_equivalent, list_good_networks
-    from coevo.exact.listing import check_family_memory, find_families
+    from coevo.exact.families import Families, PartOfFamilies, check_family_memory, find_families
     from coevo.exact.relaxation import load_highs
-    from coevo.exact.result import Proof
-    from coevo.exact.rows import ProofRow
-    from coevo.exact.run import ProofCheckpoint, ProofTask, make_certificate, run_proof
+    from coevo.exact.result import GoodNetworks, Proof, check_equivalent, list_good_networks
+    from coevo.exact.run import ProofCheckpoint, ProofRow, ProofTask, make_certificate, run_proof
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
         certificate="CERTIFICATE Certificate read_certificate write_certificate",
         check="Verdict check_certificate",
-        families="Families PartOfFamilies",
-        good_networks="GoodNetworks check_equivalent list_good_networks",
-        listing="check_family_memory find_families",
+        families="Families PartOfFamilies check_family_memory find_families",
         relaxation="load_highs",
-        result="Proof",
-        rows="ProofRow",
-        run="ProofCheckpoint ProofTask make_certificate run_proof",
+        result="GoodNetworks check_equivalent list_good_networks Proof",
+        run="ProofRow ProofCheckpoint ProofTask make_certificate run_proof",
     )
 
 __all__ = [

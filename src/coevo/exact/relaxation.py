@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from coevo.errors import import_optional
 from coevo.exact.bounds import Bound, Clusters, Hits, bound_networks
-from coevo.exact.families import Families
-from coevo.exact.units import UNITS_PER_NAT, Units
+from coevo.exact.families import UNITS_PER_NAT, Families, Units
 
 __all__ = ["Basis", "Relaxation", "Solution", "load_highs"]
 
@@ -148,7 +147,8 @@ class Relaxation:
         self._model.setOptionValue("time_limit", limit)
         optimal = self._highspy.HighsModelStatus.kOptimal
         for tolerance in (TOLERANCE, TOLERANCE, LOOSE_TOLERANCE):
-            self._set_tolerance(tolerance)
+            for kind in ("primal", "dual"):
+                self._model.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
             self._model.run()
             if self._model.getModelStatus() == optimal:
                 break
@@ -161,10 +161,6 @@ class Relaxation:
         weights = np.rint(np.clip(dual, 0.0, self.price) * UNITS_PER_NAT).astype(np.int64)
         objective = self._constant + float(self._model.getInfo().objective_function_value)
         return Solution(np.asarray(found.col_value)[:m], weights, objective)
-
-    def _set_tolerance(self, tolerance: float) -> None:
-        for kind in ("primal", "dual"):
-            self._model.setOptionValue(f"{kind}_feasibility_tolerance", tolerance)
 
     def compute_bound(self, weights: Units, is_allowed: Flags) -> Bound:
         """Return the upper bound that weights of the clusters prove, for the allowed families."""

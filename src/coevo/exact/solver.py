@@ -6,28 +6,132 @@ linear programme is made again where it does not fit, and begins at the basis of
 proof that is resumed is the same as one that was never stopped.
 
 Whatever the linear programme returns, the bound of a node is computed from its weights in whole
-units (`coevo.exact.units`). A better network that is met on the way becomes the best one.
+units (`coevo.exact.families`). A better network that is met on the way becomes the best one.
+
+A network comes from the shares of a linear programme through an order: the next variable is the one
+whose families inside the variables before it have the largest share. The best families under the
+order are then looked up.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.exact.bounds import Bound, Clusters, bound_networks
-from coevo.exact.branching import choose_arc
-from coevo.exact.families import Families
-from coevo.exact.relaxation import Relaxation, Solution
-from coevo.exact.rounding import find_best_families, order_by_shares, sum_units
-from coevo.exact.separation import find_violated_clusters
-from coevo.exact.state import ProofState
-from coevo.exact.tree import NO_ARC, Filter, Node, Weights, allow_families, list_decisions
-from coevo.exact.units import UNITS_PER_NAT, to_nats
+from coevo.exact.bounds import (
+    NO_ARC,
+    Bound,
+    Clusters,
+    Filter,
+    Node,
+    Weights,
+    allow_families,
+    bound_networks,
+    list_decisions,
+)
+from coevo.exact.cuts import choose_arc, find_violated_clusters
+from coevo.exact.families import UNITS_PER_NAT, Families, to_nats
+from coevo.exact.relaxation import Basis, Relaxation, Solution
 from coevo.work_time import check_deadline, compute_remaining_time
 
-__all__ = ["TOLERANCE", "ProofSearch"]
+__all__ = ["TOLERANCE", "ProofSearch", "ProofState", "make_adjacency"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProofState:
+    """All that the next step needs.
+
+    Attributes
+    ----------
+    generation : int
+        Number of steps so far.
+    evaluations : int
+        Number of linear programmes that were solved.
+    improved : int
+        The step that found the best network.
+    score : float
+        The score of the best network, the sum of its local scores.
+    chosen : array, (n,)
+        The family of each variable in the best network, as numbers of `Families`.
+    clusters : Clusters
+        All clusters.
+    rows : array
+        The clusters in the linear programme, in its order.
+    nodes : tuple of Node
+        The tree; the root comes first.
+    filters : tuple of Weights
+        Weights at the root that dropped families for the rest of the tree.
+    root_bounds : tuple of int
+        The bound after each round at the root.
+    basis : Basis or None
+        Where the last linear programme ended.
+    """
+
+    generation: int
+    evaluations: int
+    improved: int
+    score: float
+    chosen: NDArray[np.int64]
+    clusters: Clusters
+    rows: NDArray[np.int64]
+    nodes: tuple[Node, ...]
+    filters: tuple[Filter, ...] = ()
+    root_bounds: tuple[int, ...] = ()
+    basis: Basis | None = None
+
+
+LEAST_SHARE = 1e-7
+
+
+def order_by_shares(families: Families, shares: NDArray[np.float64]) -> list[int]:
+    """Return an order of the variables; ties go to the lower number."""
+    n = families.n_variables
+    used = np.flatnonzero(shares > LEAST_SHARE)
+    children, parents, weights = families.children[used], families.parents[used], shares[used]
+    is_placed = np.zeros(n + 1, dtype=np.bool_)
+    is_placed[n] = True
+    order: list[int] = []
+    while len(order) < n:
+        is_inside = is_placed[parents].all(axis=1)
+        inside = np.bincount(children, weights=weights * is_inside, minlength=n)
+        inside[is_placed[:n]] = -1.0
+        chosen = int(inside.argmax())
+        order.append(chosen)
+        is_placed[chosen] = True
+    return order
+
+
+def find_best_families(families: Families, order: list[int]) -> NDArray[np.int64] | None:
+    """Return the best family of each variable under an order; None if one has no family."""
+    n = families.n_variables
+    is_placed = np.zeros(n + 1, dtype=np.bool_)
+    is_placed[n] = True
+    chosen = np.empty(n, dtype=np.int64)
+    for v in order:
+        first, last = families.begin[v], families.begin[v + 1]
+        is_inside = is_placed[families.parents[first:last]].all(axis=1)
+        if not is_inside.any():
+            return None
+        chosen[v] = first + int(is_inside.argmax())  # the best come first
+        is_placed[v] = True
+    return chosen
+
+
+def sum_units(families: Families, chosen: NDArray[np.int64]) -> int:
+    """Return the score of a network in units."""
+    return int(families.units[chosen].sum())
+
+
+def make_adjacency(families: Families, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return the adjacency matrix of a network, ``[parent, child]``."""
+    n = families.n_variables
+    adjacency = np.zeros((n + 1, n), dtype=np.bool_)
+    for child, family in enumerate(chosen):
+        adjacency[families.parents[family], child] = True
+    return adjacency[:n]
+
 
 TOLERANCE = 1e-6  # nats: a network that is less better than this is not looked for
 MOST_ROUNDS = 50  # of cuts at a node that is not the root
@@ -138,7 +242,8 @@ class ProofSearch:
 
     def list_open(self, state: ProofState) -> list[int]:
         """Return the open nodes, the one with the largest bound first."""
-        limit = self._find_limit(state)
+        # a node whose bound is no more than this above the best network is closed
+        limit = sum_units(self.families, state.chosen) + int(TOLERANCE / 2 * UNITS_PER_NAT)
         waiting = [
             number
             for number, node in enumerate(state.nodes)
@@ -149,10 +254,6 @@ class ProofSearch:
     def is_finished(self, state: ProofState) -> bool:
         """Return whether no node is open. A partial list of families has no better bound."""
         return self.families.part is not None or not self.list_open(state)
-
-    def _find_limit(self, state: ProofState) -> int:
-        """Return the largest bound of a closed node."""
-        return sum_units(self.families, state.chosen) + int(TOLERANCE / 2 * UNITS_PER_NAT)
 
     def filter_families(self, state: ProofState) -> Flags:
         """Return the families that the filters leave."""
@@ -302,7 +403,10 @@ class _NodeWork:
         if self._is_closed() or (self.number == 0 and self.has_cuts and self._is_gaining(after)):
             return self._put_nodes(after, self.node)
         if self.number == 0:
-            after = self._add_filter(after)
+            # drop the families that no good network can have, and the clusters without weight
+            weights = self.node.weights
+            root = Filter(weights, self.search.compute_floor(after))
+            after = replace(after, filters=(root,), rows=weights.clusters, basis=None)
         return self._split(after)
 
     def _is_gaining(self, state: ProofState) -> bool:
@@ -312,12 +416,6 @@ class _NodeWork:
             return True
         gap = bounds[-1 - TAIL] - self.search.compute_floor(state)
         return bounds[-1 - TAIL] - bounds[-1] > LEAST_GAIN * gap
-
-    def _add_filter(self, state: ProofState) -> ProofState:
-        """Drop the families that no good network can have, and the clusters without weight."""
-        weights = self.node.weights
-        one = Filter(weights, self.search.compute_floor(state))
-        return replace(state, filters=(one,), rows=weights.clusters, basis=None)
 
     def _split(self, state: ProofState) -> ProofState:
         """Return the state with the two children of the node; without a choice it is stuck."""

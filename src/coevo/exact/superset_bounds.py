@@ -57,7 +57,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset
-from coevo.exact.cell_kernels import CellRows, sum_cells
+from coevo.exact.proof_kernels import CellRows, sum_cells
 from coevo.graph import ArcRules
 from coevo.score import FamilyBatch, FamilyScorer, LogLikelihood
 from coevo.score.arc_weights import ArcWeights

@@ -43,11 +43,10 @@ from coevo.exact import (
     read_certificate,
     run_proof,
 )
-from coevo.exact.checkpoints import ProofCheckpointFile
-from coevo.exact.listing import NO_BOUND
+from coevo.exact.families import NO_BOUND
 from coevo.exact.result import PROVED
-from coevo.exact.rounding import make_adjacency
-from coevo.exact.state import ProofState
+from coevo.exact.run import ProofCheckpointFile
+from coevo.exact.solver import ProofState, make_adjacency
 from coevo.interrupts import defer_interrupts
 from coevo.io import read_run
 from coevo.learning.options import LEARN_DEFAULTS, GivenStart, LearnOptions, Path

@@ -71,7 +71,7 @@ MEASURES = {
     "published.py": SEARCH,
     "quick_bootstrap.py": ("posteriors", *SEARCH),
     "read_back.py": ("io",),
-    "scale_out.py": ("parallel", "outofcore", *SEARCH),
+    "scale_out.py": ("parallel", *SEARCH),
     "solve.py": ("problems",),
     "studio.py": ("studio",),
     "studio_browser.py": ("studio", "exploration"),

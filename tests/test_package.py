@@ -52,7 +52,6 @@ LAYERS = [
     ["interop"],
     ["bundled"],
     ["parallel"],
-    ["outofcore"],
     ["report"],
     ["experiments"],
     ["posteriors"],

@@ -39,8 +39,7 @@ SUBJECTS = {
     "report": "Write tables and figures",
     "report.page": "Write report pages",
     "experiments": "Repeat the paper, compare with other libraries",
-    "parallel": "Parallel and distributed work",
-    "outofcore": "Tables larger than memory",
+    "parallel": "Processes, clusters, tables larger than memory",
     "errors": "Errors and warnings",
 }
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         learning,
         missing,
         network,
-        outofcore,
         parallel,
         picture,
         posteriors,
@@ -151,7 +150,6 @@ _PACKAGES = (
     "learning",
     "missing",
     "network",
-    "outofcore",
     "parallel",
     "picture",
     "report",
@@ -213,7 +211,11 @@ __all__ = [
     "write_model",
 ]
 
-_RENAMED = {"averaging": "posteriors", "bootstrap": "posteriors"}  # packages of older versions
+_RENAMED = {
+    "averaging": "posteriors",
+    "bootstrap": "posteriors",
+    "outofcore": "parallel",
+}  # packages of older versions
 refuse_old_packages("coevo", _RENAMED)
 
 

@@ -18,7 +18,7 @@ from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_
 from coevo.errors import DataError
 from coevo.inspection import inspect_table
 from coevo.network import fit_network
-from coevo.outofcore import read_shards
+from coevo.parallel import read_shards
 from helpers.advice_tables import N, make_dirty, make_frame, measure, spread, write_sources
 from helpers.errors import refusal
 

@@ -20,7 +20,7 @@ from coevo.data.source_options import SourceOptions
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import DataError, ParameterError
 from coevo.inspection import inspect_table
-from coevo.outofcore import read_shards
+from coevo.parallel import read_shards
 
 FRAME = {"a": ["1", "2", "1", "2"], "b": ["u", "u", "v", "v"]}
 

@@ -35,7 +35,6 @@ SLOW_PATHS = (
     "learning/test_bootstrap_missing.py",
     "learning/test_checkpoints_missing.py",
     "missing/test_policies.py",
-    "outofcore",
     "parallel",
     "picture/test_notebook_browser.py",
     "report/test_browser.py",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from coevo.learning.result_picture import LineWidths
     from coevo.missing import ImputationResult
     from coevo.network import BayesianNetwork
-    from coevo.outofcore import Traffic
+    from coevo.parallel import Traffic
     from coevo.picture import Picture
     from coevo.posteriors import ArcStrength, BootstrapResult, Posterior
 

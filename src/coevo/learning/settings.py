@@ -54,7 +54,7 @@ from coevo.search import METHODS, Budget, Islands, Method, SearchSpec, make_meth
 from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
 
 if TYPE_CHECKING:
-    from coevo.outofcore import Shards
+    from coevo.parallel import Shards
 
 __all__ = ["DEFAULT_POLICY", "NO_BINS", "LearnSettings", "check_settings", "decide_missing"]
 
@@ -158,7 +158,7 @@ class LearnSettings:
 
     @contextlib.contextmanager
     def _open_shards(self, table: Any) -> Iterator[Shards]:
-        from coevo.outofcore import is_dask_dataframe, read_shards
+        from coevo.parallel import is_dask_dataframe, read_shards
 
         is_path = isinstance(table, str | os.PathLike)
         if self.names is not None or not (is_path or is_dask_dataframe(table)):

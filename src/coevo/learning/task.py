@@ -45,7 +45,7 @@ from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 if TYPE_CHECKING:
     from coevo.missing import ImputationResult
-    from coevo.outofcore import Shards
+    from coevo.parallel import Shards
     from coevo.posteriors import BootstrapRun
 
 __all__ = ["LearnTask", "open_task"]
@@ -117,7 +117,7 @@ def _make_task(
     if isinstance(dataset, data.Dataset):
         scorer = spec.make_scorer(dataset, settings.n_jobs)
     else:
-        from coevo.outofcore import ShardedScorer
+        from coevo.parallel import ShardedScorer
 
         options = spec.make_scorer_options(settings.n_jobs)
         scorer = ShardedScorer(dataset, spec.score, **options)

@@ -1,7 +1,7 @@
 """Local scores of families, the counts that they need, and the cache that stores them.
 
 The counts of a family are the sufficient statistics of its local score. `FamilyScorer` computes
-both from a table in memory; `coevo.outofcore` does it for tables that do not fit into memory.
+both from a table in memory; `coevo.parallel` does it for tables that do not fit into memory.
 """
 
 from typing import TYPE_CHECKING

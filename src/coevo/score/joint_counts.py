@@ -1,7 +1,7 @@
 """Counts of the joint configurations of some variables: the sufficient statistics of a fit.
 
 `count_configurations` dispatches on the type of the table. This module counts rows in memory;
-`coevo.outofcore` registers a function that counts rows in shards.
+`coevo.parallel` registers a function that counts rows in shards.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from narwhals.dependencies import is_dask_dataframe
 
 from coevo.data.frame_reader import as_frame
 from coevo.data.read_options import ReadOptions
-from coevo.outofcore.chunks import Chunk
-from coevo.outofcore.schema import check_cut_points
+from coevo.parallel.chunks import Chunk
+from coevo.parallel.schema import check_cut_points
 
 __all__ = ["LazyPartition", "Partition", "is_dask_dataframe", "list_partitions"]
 

@@ -74,9 +74,7 @@ def opened(frame, place, **options):
     folder = place.get("shards")
     if folder is not None:
         folder.mkdir()
-    return coevo.outofcore.open_shards(
-        frame, folder=folder, cluster=place.get("cluster"), **options
-    )
+    return coevo.parallel.open_shards(frame, folder=folder, cluster=place.get("cluster"), **options)
 
 
 def test_partitions_without_rows(table, place, seed):
@@ -84,7 +82,7 @@ def test_partitions_without_rows(table, place, seed):
     late = lazy[(lazy["id"] > 220) & (lazy["id"] < 240)].drop(columns=["id"])
     batch = FamilyBatch.from_pairs(random_families(5, 40, 3, seed))
     with opened(late, place, types={"age": [40, 65]}) as shards:
-        found = coevo.outofcore.ShardedScorer(shards).local_scores(batch)
+        found = coevo.parallel.ShardedScorer(shards).local_scores(batch)
         rows = coevo.read_data(late.compute(), types={"age": [40, 65]})
         assert rows.n_rows == 19
         assert shards.content_hash == rows.expand().content_hash

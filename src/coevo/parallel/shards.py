@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Codes, ColumnInfo, RowDigest, Table, combine_row_hashes, hash_rows
-from coevo.outofcore.family_counts import (
+from coevo.parallel.family_counts import (
     CELLS_PER_BATCH,
     Cells,
     DistinctRows,
@@ -25,7 +25,7 @@ from coevo.outofcore.family_counts import (
     add_counts,
     find_distinct_rows,
 )
-from coevo.outofcore.schema import Schema
+from coevo.parallel.schema import Schema
 from coevo.score.count_kernels import RANK
 from coevo.score.counting import (
     compute_dense_limit,

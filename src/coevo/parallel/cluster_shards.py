@@ -20,14 +20,14 @@ from coevo.checks import is_int
 from coevo.data import ReadOptions, Variable
 from coevo.errors import ParameterError, bad_parameter
 from coevo.io import make_run_folder
-from coevo.outofcore.chunks import Chunk, encode_chunk, survey_chunk
-from coevo.outofcore.dask_partitions import Partition, is_dask_dataframe, list_partitions
-from coevo.outofcore.family_counts import FamilyCounts, add_counts
-from coevo.outofcore.parquet_chunks import list_chunks
-from coevo.outofcore.schema import Schema, merge_surveys
-from coevo.outofcore.shard_files import ROWS_PER_SHARD, write_shard_files
-from coevo.outofcore.shard_folder import open_shard_folder
-from coevo.outofcore.shards import Shard, ShardedTable, Shards, count_shards
+from coevo.parallel.chunks import Chunk, encode_chunk, survey_chunk
+from coevo.parallel.dask_partitions import Partition, is_dask_dataframe, list_partitions
+from coevo.parallel.family_counts import FamilyCounts, add_counts
+from coevo.parallel.parquet_chunks import list_chunks
+from coevo.parallel.schema import Schema, merge_surveys
+from coevo.parallel.shard_files import ROWS_PER_SHARD, write_shard_files
+from coevo.parallel.shard_folder import open_shard_folder
+from coevo.parallel.shards import Shard, ShardedTable, Shards, count_shards
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import FamilyBatch
 from coevo.threads import Threads
@@ -81,8 +81,8 @@ def open_shards(
     ...     path = Path(folder, "asia.parquet")
     ...     table = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
     ...     coevo.write_data(table, path)
-    ...     with coevo.outofcore.open_shards(path) as shards:
-    ...         scorer = coevo.outofcore.ShardedScorer(shards, "k2")
+    ...     with coevo.parallel.open_shards(path) as shards:
+    ...         scorer = coevo.parallel.ShardedScorer(shards, "k2")
     ...         result = coevo.run_search("hill_climb", scorer, random_state=7)
     >>> result.score == coevo.FamilyScorer(table, "k2").score(result.dag)
     True

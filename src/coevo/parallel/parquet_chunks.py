@@ -14,8 +14,8 @@ from coevo.data.parquet import list_columns, open_parquet
 from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, FileError, import_optional
 from coevo.files import open_source
-from coevo.outofcore.chunks import Chunk
-from coevo.outofcore.schema import check_cut_points
+from coevo.parallel.chunks import Chunk
+from coevo.parallel.schema import check_cut_points
 
 __all__ = ["ParquetChunk", "list_chunks"]
 

@@ -218,7 +218,7 @@ def test_the_audit_of_single_columns():
     types = dict.fromkeys(columns, "categorical")  # nothing is left out
     with pytest.warns(CoevoWarning, match="'same' is 'x' in every row"):
         whole = audit(coevo.read_data("t.parquet", types=types))
-    with coevo.outofcore.open_shards("t.parquet") as shards:
+    with coevo.parallel.open_shards("t.parquet") as shards:
         found = audit(shards)
     alone = [one for one in whole if one.kind not in ("duplicate", "deterministic")]
     assert [one for one in found if one.kind != "not_compared"] == alone

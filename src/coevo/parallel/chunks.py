@@ -35,7 +35,7 @@ from coevo.data.infer_columns import infer_columns
 from coevo.data.read_options import ReadOptions
 from coevo.data.variable import MAX_STATES
 from coevo.errors import DataError
-from coevo.outofcore.schema import (
+from coevo.parallel.schema import (
     ColumnSurvey,
     Schema,
     format_cut_hint,

@@ -43,11 +43,11 @@ def test_a_worker_that_dies_or_pauses_in_the_middle_of_a_batch(end, table, seed)
         slow, _ = dask.add_worker(), dask.add_worker()
         (address,) = [at for at, pid in client.run(os.getpid).items() if pid == slow.pid]
         with (
-            coevo.outofcore.open_shards(path, cluster=client, rows=40) as shards,
+            coevo.parallel.open_shards(path, cluster=client, rows=40) as shards,
             ThreadPoolExecutor(1) as thread,
         ):
             slow.send_signal(signal.SIGSTOP)  # it has its part of the batch and does not finish it
-            found = thread.submit(coevo.outofcore.ShardedScorer(shards).local_scores, batch)
+            found = thread.submit(coevo.parallel.ShardedScorer(shards).local_scores, batch)
             while not client.processing()[address]:
                 assert not found.done()
             end(slow)
@@ -57,8 +57,8 @@ def test_a_worker_that_dies_or_pauses_in_the_middle_of_a_batch(end, table, seed)
 
 def check_both_batches(address, between, path, in_memory, batches):
     """Score two batches and call `between` in between; compare with the scores in memory."""
-    with coevo.outofcore.open_shards(path, cluster=address, rows=40) as shards:
-        scorer = coevo.outofcore.ShardedScorer(shards)
+    with coevo.parallel.open_shards(path, cluster=address, rows=40) as shards:
+        scorer = coevo.parallel.ShardedScorer(shards)
         first = scorer.local_scores(batches[0])
         assert first.tobytes() == in_memory.local_scores(batches[0]).tobytes()
         before = shards.traffic
@@ -75,13 +75,13 @@ def check_both_batches(address, between, path, in_memory, batches):
 def test_files_and_workers_give_the_same_result(dask_workers, table, tmp_path):
     path, _ = table
     with (
-        coevo.outofcore.open_shards(path, cluster=dask_workers.client, rows=100) as there,
-        coevo.outofcore.open_shards(path, rows=70, folder=tmp_path) as here,
+        coevo.parallel.open_shards(path, cluster=dask_workers.client, rows=100) as there,
+        coevo.parallel.open_shards(path, rows=70, folder=tmp_path) as here,
     ):
         assert here.content_hash == there.content_hash
         assert here.source_variables == there.source_variables
         found = [
-            coevo.run_search("ccma", coevo.outofcore.ShardedScorer(shards, "k2"), random_state=1,
+            coevo.run_search("ccma", coevo.parallel.ShardedScorer(shards, "k2"), random_state=1,
                              budget=coevo.Budget(max_generations=2))
             for shards in (here, there)
         ]  # fmt: skip
@@ -98,7 +98,7 @@ def test_an_error_on_a_worker_reaches_the_caller(dask_workers, tmp_path):
     pq.write_table(pa.table({"x": [1, 2, None], "y": [1, 2, 2]}), tmp_path / "t.parquet")
     with (
         pytest.raises(DataError, match="Column 'x' has 1 missing value, in row 3"),
-        coevo.outofcore.open_shards(tmp_path / "t.parquet", cluster=dask_workers.client),
+        coevo.parallel.open_shards(tmp_path / "t.parquet", cluster=dask_workers.client),
     ):
         pass
 
@@ -106,7 +106,7 @@ def test_an_error_on_a_worker_reaches_the_caller(dask_workers, tmp_path):
 def test_the_rows_of_a_shard():
     with (
         pytest.raises(ParameterError) as raised,
-        coevo.outofcore.open_shards("t.parquet", rows=0),
+        coevo.parallel.open_shards("t.parquet", rows=0),
     ):
         pass
     assert str(raised.value) == "'rows' of open_shards must be an int >= 1; got 0."
@@ -116,23 +116,23 @@ def test_invalid_folders_and_sources(table, tmp_path):
     path, _ = table
     (tmp_path / "file").touch()
     with pytest.raises(FileError, match=r"is a file\. Name a folder\."):
-        coevo.outofcore.open_shards(path, folder=tmp_path / "file").__enter__()
+        coevo.parallel.open_shards(path, folder=tmp_path / "file").__enter__()
     with pytest.raises(ParameterError, match="'source' of open_shards must be the path of a"):
-        coevo.outofcore.open_shards(3).__enter__()
+        coevo.parallel.open_shards(3).__enter__()
     with pytest.raises(ParameterError, match="'folder' of open_shards is a folder on this m"):
-        coevo.outofcore.open_shards(path, folder=tmp_path, cluster="local:1").__enter__()
+        coevo.parallel.open_shards(path, folder=tmp_path, cluster="local:1").__enter__()
     (tmp_path / "t.csv").write_text("a,b\n0,1\n")
     with pytest.raises(FileError, match="is not a Parquet file, and only Parquet files can be "):
-        coevo.outofcore.open_shards(tmp_path / "t.csv").__enter__()
+        coevo.parallel.open_shards(tmp_path / "t.csv").__enter__()
 
 
 @pytest.mark.parametrize("place", ["files", "workers"])
 def test_closed_shards(place, table, dask_workers):
     path, _ = table
-    with coevo.outofcore.open_shards(
+    with coevo.parallel.open_shards(
         path, cluster=dask_workers.client if place == "workers" else None
     ) as rows:
-        scorer = coevo.outofcore.ShardedScorer(rows)
+        scorer = coevo.parallel.ShardedScorer(rows)
     assert str(rows).endswith(": 600 rows, 8 variables, 1 shards>")
     with pytest.raises(ParameterError) as raised:
         scorer.local_scores(FamilyBatch.from_pairs([(0, ())]))
@@ -148,8 +148,8 @@ def test_tests_of_independence_on_a_cluster(dask_workers, table, seed):
     triples = TripleBatch.from_triples([(x, y, given) for x, y, *given in drawn])
     right = coevo.FamilyScorer(dataset).test_triples(triples)
     client = dask_workers.client
-    with coevo.outofcore.open_shards(path, cluster=client, rows=40) as shards:
-        scorer = coevo.outofcore.ShardedScorer(shards)
+    with coevo.parallel.open_shards(path, cluster=client, rows=40) as shards:
+        scorer = coevo.parallel.ShardedScorer(shards)
         assert scorer.test_triples(triples).p_values.tobytes() == right.p_values.tobytes()
         found = coevo.run_search("pc", scorer)
     assert found.dag == coevo.run_search("pc", coevo.FamilyScorer(dataset)).dag

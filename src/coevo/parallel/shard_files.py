@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from coevo.data import ReadOptions, Variable
 from coevo.errors import FileError
-from coevo.outofcore.chunks import Chunk, encode_chunk, survey_chunk
-from coevo.outofcore.family_counts import FamilyCounts
-from coevo.outofcore.parquet_chunks import list_chunks
-from coevo.outofcore.schema import Schema, merge_surveys
-from coevo.outofcore.shards import Shard, ShardedTable, Shards, count_shards
+from coevo.parallel.chunks import Chunk, encode_chunk, survey_chunk
+from coevo.parallel.family_counts import FamilyCounts
+from coevo.parallel.parquet_chunks import list_chunks
+from coevo.parallel.schema import Schema, merge_surveys
+from coevo.parallel.shards import Shard, ShardedTable, Shards, count_shards
 from coevo.score.families import FamilyBatch
 from coevo.threads import Threads
 

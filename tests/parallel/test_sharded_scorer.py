@@ -9,9 +9,9 @@ import coevo
 from coevo.data import parquet as parquet_module
 from coevo.data import read_data, write_data
 from coevo.errors import DataError, FileError, ParameterError
-from coevo.outofcore import ShardedScorer, chunks, schema, sharded_scorer, write_shards
-from coevo.outofcore import shards as shards_module
-from coevo.outofcore.family_counts import DistinctRows, FamilyCounts, add_counts, find_distinct_rows
+from coevo.parallel import ShardedScorer, chunks, schema, sharded_scorer, write_shards
+from coevo.parallel import shards as shards_module
+from coevo.parallel.family_counts import DistinctRows, FamilyCounts, add_counts, find_distinct_rows
 from coevo.score import (
     SCORES,
     TESTS,

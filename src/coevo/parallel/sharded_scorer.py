@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter
-from coevo.outofcore.family_count_kernels import score_tables
-from coevo.outofcore.family_counts import CELLS_PER_BATCH, DistinctRows, FamilyCounts
-from coevo.outofcore.shards import Shards
+from coevo.parallel.family_count_kernels import score_tables
+from coevo.parallel.family_counts import CELLS_PER_BATCH, DistinctRows, FamilyCounts
+from coevo.parallel.shards import Shards
 from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
 from coevo.score.count_kernels import CountIndex
 from coevo.score.counting import (

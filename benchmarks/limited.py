@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coevo.parallel.isolated import StartClock, run_isolated
+from coevo.parallel.processes import StartClock, run_isolated
 
 __all__ = ["Job", "Journal", "add_journal_options", "format_peer_time", "measure"]
 

@@ -36,10 +36,9 @@ from numpy.typing import NDArray
 from coevo import load_network, sample
 from coevo.experiments.paper.plan import Paper, run_paper_job
 from coevo.parallel import ShardedScorer, open_shards, open_workers
-from coevo.parallel.cluster_shards import COUNTS_PER_SUM, GROUPS_PER_THREAD
 from coevo.parallel.dask_jobs import DaskWorkers
-from coevo.parallel.family_counts import CELLS_PER_BATCH, add_counts
-from coevo.parallel.shards import Shards
+from coevo.parallel.shard_stores import COUNTS_PER_SUM, GROUPS_PER_THREAD
+from coevo.parallel.shards import CELLS_PER_BATCH, Shards, add_counts
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.score.counting import (
     compute_dense_limit,

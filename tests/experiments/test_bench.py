@@ -40,7 +40,7 @@ def finished(tmp_path_factory):
     """Return the folder and the result of a small comparison without interrupts."""
     folder = tmp_path_factory.mktemp("finished") / "bench"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("coevo.parallel.isolated.run_isolated", benches.here)
+        patch.setattr("coevo.parallel.processes.run_isolated", benches.here)
         return folder, run_bench(SMALL, folder)
 
 

@@ -39,7 +39,7 @@ def here(function, jobs, limit, *, n_jobs=1, should_stop=lambda: False, environm
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    monkeypatch.setattr("coevo.parallel.isolated.run_isolated", here)
+    monkeypatch.setattr("coevo.parallel.processes.run_isolated", here)
 
 
 def arguments_of(bench):

@@ -10,7 +10,7 @@ import coevo
 from coevo.cli import main
 from coevo.errors import ParameterError, WorkerError
 from coevo.parallel import Processes
-from coevo.parallel.dask_islands import DaskIslands
+from coevo.parallel.distributed import DaskIslands
 from helpers import cluster_jobs
 from helpers.clusters import dask_commands, kill
 from helpers.problems import find_differing_fields, get_outcome, random_table

@@ -4,7 +4,7 @@ import pytest
 
 import coevo
 from coevo.errors import ParameterError
-from coevo.parallel import dask_scorer
+from coevo.parallel import distributed
 from coevo.parallel.dask_jobs import DaskWorkers
 from coevo.score import FamilyBatch, TripleBatch
 from helpers import cluster_jobs
@@ -23,7 +23,7 @@ def table(seed):
 
 @pytest.fixture(autouse=True)
 def send_small_batches(monkeypatch):
-    monkeypatch.setattr(dask_scorer, "MIN_WORK_TO_SEND", 200 * 50)  # fifty families of the table
+    monkeypatch.setattr(distributed, "MIN_WORK_TO_SEND", 200 * 50)  # fifty families of the table
 
 
 def batch(seed, n_families=300):
@@ -116,7 +116,7 @@ def test_a_search_tests_on_the_workers(dask_workers, table, seed, method, monkey
             coevo.run_search(method, scorer, budget=limit, random_state=seed)
             for scorer in (there, coevo.FamilyScorer(table, "k2"))
         )
-    assert dask_scorer._test_triples in sent
+    assert distributed._test_triples in sent
     assert get_outcome(found) == get_outcome(expected)
 
 

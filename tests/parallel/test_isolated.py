@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from coevo.parallel import JobOutcome, isolated, run_isolated
+from coevo.parallel import JobOutcome, processes, run_isolated
 from helpers import isolated_jobs
 from helpers.interrupts import ctrl_c_works
 
@@ -34,14 +34,14 @@ def has_ended(path):
 
 def interrupt_when_written(path, monkeypatch):
     """Raise KeyboardInterrupt once a job has written to the file."""
-    wait, calls = isolated._wait, []
+    wait, calls = processes._wait, []
 
     def wait_and_interrupt(running):
         calls.append(wait(running))
         if path.exists() and path.read_text():
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(isolated, "_wait", wait_and_interrupt)
+    monkeypatch.setattr(processes, "_wait", wait_and_interrupt)
 
 
 # -- results
@@ -92,7 +92,7 @@ def test_a_job_that_never_ends(tmp_path):
 
 
 def test_a_job_that_hangs_while_loading(tmp_path, monkeypatch):
-    monkeypatch.setattr(isolated, "MAX_LOAD_SECONDS", 0.8)
+    monkeypatch.setattr(processes, "MAX_LOAD_SECONDS", 0.8)
     path = tmp_path / "pid"
     error = "not loaded within 0.8 seconds"
     assert outcomes(isolated_jobs.hang_while_loading, [path], limit=0.0) == [

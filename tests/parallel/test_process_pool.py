@@ -15,8 +15,8 @@ from multiprocessing import util
 import pytest
 
 from coevo.errors import WorkerError
-from coevo.parallel import process_pool, run_in_processes
-from coevo.parallel.main_module import needs_main
+from coevo.parallel import processes, run_in_processes
+from coevo.parallel.processes import needs_main
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 pytestmark = pytest.mark.spawned  # a process is what is tested
@@ -135,7 +135,7 @@ def test_an_exception_of_a_job_reaches_the_caller():
     ],
 )
 def test_a_process_that_dies(is_main_needed, message, monkeypatch):
-    monkeypatch.setattr(process_pool, "needs_main", lambda *values: is_main_needed)
+    monkeypatch.setattr(processes, "needs_main", lambda *values: is_main_needed)
     with pytest.raises(WorkerError) as raised:
         list(run_in_processes(os._exit, [3, 3, 3], 2))
     assert str(raised.value) == message
@@ -153,8 +153,8 @@ def test_closing_the_iterator_ends_the_processes():
 
 SCRIPT = """
 import sys
-from coevo.parallel import process_pool, run_in_processes
-from coevo.parallel.main_module import needs_main
+from coevo.parallel import processes, run_in_processes
+from coevo.parallel.processes import needs_main
 
 def negate(number):
     return -number

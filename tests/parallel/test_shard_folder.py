@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from coevo.parallel.shard_folder import LOCK, open_shard_folder
+from coevo.parallel.shard_stores import LOCK, open_shard_folder
 from helpers.clusters import kill
 
 pytest.importorskip("fcntl")
 
 OWNER = """
 import sys
-from coevo.parallel.shard_folder import open_shard_folder
+from coevo.parallel.shard_stores import open_shard_folder
 with open_shard_folder(sys.argv[1]) as own:
     (own / "codes.npy").write_bytes(b"0")
     print(own, flush=True)

@@ -9,9 +9,9 @@ import coevo
 from coevo.data import parquet as parquet_module
 from coevo.data import read_data, write_data
 from coevo.errors import DataError, FileError, ParameterError
-from coevo.parallel import ShardedScorer, chunks, schema, sharded_scorer, write_shards
+from coevo.parallel import ShardedScorer, chunks, distributed, write_shards
 from coevo.parallel import shards as shards_module
-from coevo.parallel.family_counts import DistinctRows, FamilyCounts, add_counts, find_distinct_rows
+from coevo.parallel.shards import DistinctRows, FamilyCounts, add_counts, find_distinct_rows
 from coevo.score import (
     SCORES,
     TESTS,
@@ -71,7 +71,7 @@ def test_round_trips_batches_and_threads_change_no_bit(n_jobs, shards_of, seed, 
     batch = FamilyBatch.from_pairs(random_families(8, 300, 4, seed))
     in_memory = FamilyScorer(dataset)
     for cells in (1, 5000, 1 << 24):
-        monkeypatch.setattr(sharded_scorer, "CELLS_PER_BATCH", cells)
+        monkeypatch.setattr(distributed, "CELLS_PER_BATCH", cells)
         same(ShardedScorer(shards, n_jobs=n_jobs), in_memory, batch)
 
 
@@ -213,8 +213,7 @@ def test_an_identifier_is_refused(tmp_path):
 @pytest.mark.parametrize("n_rows", [4, 40])
 def test_more_states_than_there_can_be(n_rows, tmp_path, monkeypatch):
     """One chunk has too many states, or all chunks together have too many."""
-    for module in (schema, chunks):
-        monkeypatch.setattr(module, "MAX_STATES", 5)
+    monkeypatch.setattr(chunks, "MAX_STATES", 5)
     path = write(tmp_path / "t.parquet", 4, x=[1, 2] * 20, y=[f"p{i % 20}" for i in range(40)])
     with pytest.raises(DataError, match=r"^Column 'y' has (more than|a different value)"):
         write_shards(path, tmp_path, rows=n_rows)

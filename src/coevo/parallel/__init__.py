@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.parallel.cluster_shards import ClusterShards, open_shards, read_shards
-    from coevo.parallel.dask_islands import distribute_islands
-    from coevo.parallel.dask_partitions import is_dask_dataframe
-    from coevo.parallel.dask_scorer import DistributedScorer
-    from coevo.parallel.family_counts import FamilyCounts
-    from coevo.parallel.isolated import JobOutcome, StartClock, run_isolated
-    from coevo.parallel.shard_files import ShardFiles, write_shards
-    from coevo.parallel.sharded_scorer import ShardedScorer
-    from coevo.parallel.shards import Shard, ShardedTable, Shards, Traffic
+    from coevo.parallel.chunks import is_dask_dataframe
+    from coevo.parallel.distributed import DistributedScorer, ShardedScorer, distribute_islands
+    from coevo.parallel.processes import JobOutcome, StartClock, run_isolated
+    from coevo.parallel.shard_stores import (
+        ClusterShards,
+        ShardFiles,
+        open_shards,
+        read_shards,
+        write_shards,
+    )
+    from coevo.parallel.shards import FamilyCounts, Shard, ShardedTable, Shards, Traffic
     from coevo.parallel.workers import (
         Cluster,
         Processes,
@@ -34,15 +36,11 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        cluster_shards="ClusterShards open_shards read_shards",
-        dask_islands="distribute_islands",
-        dask_partitions="is_dask_dataframe",
-        dask_scorer="DistributedScorer",
-        family_counts="FamilyCounts",
-        isolated="JobOutcome StartClock run_isolated",
-        shard_files="ShardFiles write_shards",
-        sharded_scorer="ShardedScorer",
-        shards="Shard ShardedTable Shards Traffic",
+        chunks="is_dask_dataframe",
+        distributed="distribute_islands DistributedScorer ShardedScorer",
+        processes="JobOutcome StartClock run_isolated",
+        shard_stores="ClusterShards open_shards read_shards ShardFiles write_shards",
+        shards="FamilyCounts Shard ShardedTable Shards Traffic",
         workers=(
             "Cluster Processes Workers check_cluster check_workers open_workers run_in_processes"
         ),

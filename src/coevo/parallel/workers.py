@@ -19,7 +19,7 @@ from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter
 
 if TYPE_CHECKING:
-    from coevo.parallel.isolated import JobOutcome, StartClock
+    from coevo.parallel.processes import JobOutcome, StartClock
 
 __all__ = [
     "Cluster",
@@ -62,7 +62,7 @@ def run_in_processes(
     [1, 2, 3]
     """
     if n_jobs > 1 and len(jobs) > 1 and _may_have_children():
-        from coevo.parallel.process_pool import run_in_pool
+        from coevo.parallel.processes import run_in_pool
 
         yield from run_in_pool(function, jobs, n_jobs, should_stop)
         return
@@ -141,7 +141,7 @@ class Processes(Workers):
         environment: Mapping[str, str] | None = None,
     ) -> Generator[JobOutcome[Job, Result], None, None]:
         """Yield the outcome of each job; see `run_isolated`."""
-        from coevo.parallel.isolated import run_isolated
+        from coevo.parallel.processes import run_isolated
 
         return run_isolated(
             function, jobs, limit, n_jobs=self.n, should_stop=should_stop, environment=environment
@@ -164,7 +164,7 @@ def check_cluster(owner: str, cluster: Cluster) -> None:
     """Raise an error unless `cluster` is valid. Connect to nothing."""
     if cluster is None:
         return
-    from coevo.parallel.dask_client import is_client
+    from coevo.parallel.dask_jobs import is_client
 
     if not (is_client(cluster) or (isinstance(cluster, str) and _is_address(cluster))):
         raise bad_parameter("cluster", owner, EXPECTED, cluster)

@@ -4,6 +4,12 @@ On a cluster, each worker reads some chunks of a Parquet file or of a Dask data 
 their codes. It must be able to open the file. A batch of families goes to all workers. The
 workers count the families and add the counts, and one result comes back. If a worker dies,
 another worker reads its shards again.
+
+On this machine the result is files of codes and bit sets, with about one byte for each value: as
+many rows as fit on the disk. The files are mapped into memory for counting, one shard after
+another. Their folder is removed even if the process is killed: the process holds a lock in its
+folder until it ends, in whatever way. The next process that opens a shard folder in the same place
+removes the folders whose lock no process holds.
 """
 
 from __future__ import annotations
@@ -11,23 +17,39 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from coevo.checks import is_int
 from coevo.data import ReadOptions, Variable
-from coevo.errors import ParameterError, bad_parameter
+from coevo.errors import FileError, ParameterError, bad_parameter
 from coevo.io import make_run_folder
-from coevo.parallel.chunks import Chunk, encode_chunk, survey_chunk
-from coevo.parallel.dask_partitions import Partition, is_dask_dataframe, list_partitions
-from coevo.parallel.family_counts import FamilyCounts, add_counts
-from coevo.parallel.parquet_chunks import list_chunks
-from coevo.parallel.schema import Schema, merge_surveys
-from coevo.parallel.shard_files import ROWS_PER_SHARD, write_shard_files
-from coevo.parallel.shard_folder import open_shard_folder
-from coevo.parallel.shards import Shard, ShardedTable, Shards, count_shards
+from coevo.parallel.chunks import (
+    Chunk,
+    Partition,
+    Schema,
+    encode_chunk,
+    is_dask_dataframe,
+    list_chunks,
+    list_partitions,
+    merge_surveys,
+    survey_chunk,
+)
+from coevo.parallel.shards import (
+    FamilyCounts,
+    Shard,
+    ShardedTable,
+    Shards,
+    add_counts,
+    count_shards,
+)
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import FamilyBatch
 from coevo.threads import Threads
@@ -35,7 +57,154 @@ from coevo.threads import Threads
 if TYPE_CHECKING:
     from coevo.parallel.dask_jobs import DaskWorkers
 
-__all__ = ["ClusterShards", "open_shards", "read_shards"]
+__all__ = [
+    "ClusterShards",
+    "ShardFiles",
+    "open_shard_folder",
+    "open_shards",
+    "read_shards",
+    "write_shards",
+]
+
+
+try:
+    import fcntl
+except ImportError:  # Windows: folders of killed processes stay
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = "coevo-shards-"
+LOCK = "owner.lock"
+
+
+@contextlib.contextmanager
+def open_shard_folder(parent: str | Path | None = None) -> Iterator[Path]:
+    """Yield a new folder in `parent`, or in the temporary folder; remove it at the end."""
+    place = Path(tempfile.gettempdir() if parent is None else parent)
+    _remove_abandoned(place)
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as name:
+        folder = Path(name)
+        with (folder / "new.lock").open("wb") as stream:
+            _try_lock(stream)
+            (folder / "new.lock").rename(folder / LOCK)  # no process ever sees it unlocked
+            yield folder
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders of processes that have ended."""
+    for folder in parent.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):  # a folder of another user, or already removed
+            with (folder / LOCK).open("rb+") as stream:
+                is_abandoned = _try_lock(stream)
+            if is_abandoned:
+                shutil.rmtree(folder)
+
+
+def _try_lock(stream: IO[bytes]) -> bool:
+    """Lock a file; return whether that worked, that is, whether no other process holds it."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+ROWS_PER_SHARD = 1 << 20
+
+
+class ShardFiles(Shards):
+    """A table whose shards are files in a folder."""
+
+    def __init__(self, schema: Schema, folder: Path, shards: Sequence[Shard]) -> None:
+        super().__init__(schema, [shard.digest for shard in shards])
+        self._folder, self._state_counts = folder, [shard.state_counts for shard in shards]
+
+    def count_families(self, families: FamilyBatch, threads: Threads) -> FamilyCounts:
+        """Return the counts of families over all rows."""
+        return count_shards(self, self._map_shards(), families, threads)
+
+    def estimate_memory(self) -> int:
+        """Return the number of bytes of the largest shard, which is mapped while it is counted."""
+        return max(shard.n_bytes for shard in self._map_shards())
+
+    def _map_shards(self) -> Iterator[Shard]:
+        for number, facts in enumerate(zip(self._state_counts, self.digests, strict=True)):
+            yield _map_shard(self._folder, number, *facts)
+
+
+def write_shards(
+    source: str | Path,
+    folder: str | Path,
+    *,
+    states: Mapping[str, Iterable[Any]] | Sequence[Variable] | None = None,
+    drop: Iterable[str] = (),
+    types: Mapping[str, Any] | None = None,
+    rows: int = ROWS_PER_SHARD,
+) -> ShardFiles:
+    """Read a Parquet file, or a folder of them, in chunks; write its shards into a folder.
+
+    Parameters
+    ----------
+    source, states, drop, types
+        As for `read_data`. Continuous columns need cut points in `types`.
+    folder : path
+        The folder for the files. It must exist. The files serve no other purpose.
+    rows : int
+        Approximate number of rows of a shard; no row group is divided.
+    """
+    options = ReadOptions.from_parameters(states, drop, types)
+    return write_shard_files(list_chunks(source, rows, options), options, folder)
+
+
+def write_shard_files(
+    chunks: Sequence[Chunk], options: ReadOptions, folder: str | Path
+) -> ShardFiles:
+    """Read the chunks of a table in two passes; write a shard for each into a folder."""
+    schema = merge_surveys([survey_chunk(options, chunk) for chunk in chunks], options)
+    table = ShardedTable(schema)
+    target = Path(folder)
+    _check_disk_space(target, table, schema)
+    shards: list[Shard] = []
+    for chunk in chunks:
+        codes, number = encode_chunk(schema, options, chunk), len(shards)
+        if not codes.size:
+            continue
+        shard = Shard.from_codes(codes, table)
+        for path, array in zip(_make_paths(target, number), (shard.codes, shard.bits), strict=True):
+            np.save(path, array, allow_pickle=False)
+        shards.append(_map_shard(target, number, shard.state_counts, shard.digest))
+    return ShardFiles(schema, target, shards)
+
+
+def _map_shard(
+    folder: Path, number: int, state_counts: NDArray[np.int64], digest: tuple[int, int]
+) -> Shard:
+    """Return a shard whose arrays are mapped from files."""
+    codes, bits = _make_paths(folder, number)
+    return Shard(
+        np.asarray(np.load(codes, mmap_mode="r")),
+        np.asarray(np.load(bits, mmap_mode="r")),
+        state_counts,
+        digest,
+    )
+
+
+def _make_paths(folder: Path, number: int) -> tuple[Path, Path]:
+    return folder / f"codes-{number:05}.npy", folder / f"bits-{number:05}.npy"
+
+
+def _check_disk_space(folder: Path, table: ShardedTable, schema: Schema) -> None:
+    """Raise `FileError` if the shards do not fit on the disk."""
+    bits = sum(v.arity - 1 for v in table.variables)
+    needed = table.n_rows * (table.n_variables * schema.dtype.itemsize + bits // 8 + 1)
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise FileError(
+            f"The shards need {needed / 1e9:,.1f} GB, but only {free / 1e9:,.1f} GB are free in "
+            f"{str(folder)!r}. Give another folder."
+        )
+
 
 GROUPS_PER_THREAD = 2  # groups of shards, so that another worker can take one over
 COUNTS_PER_SUM = 8  # counts of shards that one job adds

@@ -1,8 +1,23 @@
-"""Jobs that may hang, crash or fill the memory: each runs in its own fresh process.
+"""Jobs in processes of this machine: a pool of them, or one fresh process for each job.
 
-A job that exceeds its time limit is killed. A job that dies is recorded as failed. The next job
-starts in any case. A job process prints nothing, ignores the signals that its parent handles, and
-ends with the process that started it.
+A job is a picklable value, and a module-level function turns it into a result. Results are
+yielded as they arrive, so the caller can save each one at once. A job carries its own seed, so
+its result does not depend on the process that runs it.
+
+**Isolated jobs** may hang, crash or fill the memory: each runs in its own fresh process. A job that
+exceeds its time limit is killed. A job that dies is recorded as failed. The next job starts in any
+case. A job process prints nothing.
+
+**Signals.** Only the first process handles them, and all end with it. A terminal sends Ctrl-C to
+all processes at once. Only the first process knows which results to save and what to print, so the
+child processes ignore the signal from their start. The same holds for SIGHUP, when a terminal is
+closed. If the first process is killed, it can tell nobody: each child process watches it, and ends
+within a moment.
+
+**The main module.** A fresh process of `multiprocessing` imports the main module of its parent. A
+script without ``if __name__ == "__main__":`` would start its work in every worker. The jobs of
+coevo have their own modules, so the main module is left out. Only a job that holds a function or a
+class of the script itself, such as a method of the user, needs it.
 """
 
 from __future__ import annotations
@@ -10,23 +25,172 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Literal, TypeVar
 
-from coevo.parallel.main_module import leave_main_out, needs_main
-from coevo.parallel.signals import become_worker, block_interrupts, end_with_parent
+from coevo.errors import WorkerError
 
-__all__ = ["JobOutcome", "StartClock", "run_isolated"]
+__all__ = [
+    "JobOutcome",
+    "StartClock",
+    "block_interrupts",
+    "needs_main",
+    "run_in_pool",
+    "run_isolated",
+]
 
-StartClock = Callable[[], None]  # a job calls it when it has loaded everything it needs
+
+PR_SET_PDEATHSIG = 1  # of prctl, on Linux
+
+
+def become_worker(*more: signal.Signals) -> None:
+    """Ignore Ctrl-C, SIGHUP and `more` signals in this process, and end it with its parent."""
+    for number in (signal.SIGINT, getattr(signal, "SIGHUP", None), *more):
+        if number is not None:
+            signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    """End this process when the one that started it has ended, however that was."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def end_with_parent() -> None:
+    """Let the system kill this process when the thread that started it has ended, on Linux.
+
+    `become_worker` needs a moment of the interpreter for that. Code of another library may hold the
+    interpreter for minutes.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def block_interrupts() -> Iterator[None]:
+    """Delay Ctrl-C until the end of the block. Processes started in the block inherit this."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would unblock signals when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+MAIN_MODULE = b"__main__"
+MAIN_FACTS = ("init_main_from_name", "init_main_from_path")
+_LOCK = threading.Lock()
+
+
+class _Finder:
+    """A file that keeps nothing, and remembers whether the name of the main module was written."""
+
+    has_found = False
+
+    def write(self, text: bytes) -> int:
+        self.has_found |= MAIN_MODULE in bytes(text)
+        return len(text)
+
+
+def needs_main(*values: Any) -> bool:
+    """Return whether values hold something of the main module; True if they cannot be pickled.
+
+    >>> needs_main(len, [1, 2])
+    False
+    """
+    finder = _Finder()
+    try:
+        pickle.Pickler(finder).dump(values)
+    except Exception:  # whatever the classes of users raise; it is raised again by the processes
+        return True
+    return finder.has_found
+
+
+@contextlib.contextmanager
+def leave_main_out() -> Iterator[None]:
+    """Start processes without the main module, those that this thread starts in the block."""
+    with _LOCK:
+        original, here = spawn.get_preparation_data, threading.get_ident()
+
+        def prepare(name: str) -> dict[str, Any]:
+            facts: dict[str, Any] = original(name)
+            if threading.get_ident() == here:
+                facts = {key: fact for key, fact in facts.items() if key not in MAIN_FACTS}
+            return facts
+
+        spawn.get_preparation_data = prepare
+        try:
+            yield
+        finally:
+            spawn.get_preparation_data = original
+
+
+MEMORY_NEEDED = "A worker process died, perhaps because memory ran out. Use fewer processes (-j)."
+SCRIPT_NEEDED = (
+    "A worker process died. It needs a function or class of your script, so it runs the script "
+    "again. Move these into a module, or the work of the script under if __name__ == '__main__'."
+)
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+
+
+def run_in_pool(
+    function: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    n_jobs: int,
+    should_stop: Callable[[], bool],
+) -> Iterator[Result]:
+    """Yield the result of each job, in the order in which the jobs end; see `run_in_processes`."""
+    # Fresh interpreters: a forked one would inherit threads in unknown states.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(n_jobs, len(jobs)), context, initializer=become_worker)
+    is_main_needed = needs_main(function, jobs)
+    keep_out = contextlib.nullcontext() if is_main_needed else leave_main_out()
+    try:
+        with keep_out, block_interrupts():  # they inherit this until they ignore Ctrl-C
+            futures = [pool.submit(function, job) for job in jobs]
+        for future in as_completed(futures):
+            if future.cancelled():
+                continue
+            yield future.result()
+            if should_stop():
+                _cancel(futures)
+    except BrokenProcessPool:
+        if should_stop():  # the signal that ends this process has also ended the others
+            return
+        raise WorkerError(SCRIPT_NEEDED if is_main_needed else MEMORY_NEEDED) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _cancel(futures: Sequence[Future[Result]]) -> None:
+    for future in futures:
+        future.cancel()
+
+
+StartClock = Callable[[], None]  # a job calls it when it has loaded everything it needs
 MAX_LOAD_SECONDS = 300.0  # until a job starts its clock; imports and data take a while
 MAX_ERROR_LENGTH = 200  # characters
 _STARTING = threading.Lock()  # the threads of a worker share one environment

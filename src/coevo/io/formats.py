@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.checks import is_choice
-from coevo.errors import FormatError, ParameterError, bad_choice
+from coevo.errors import FormatError, ParameterError, bad_choice, format_list
 from coevo.files import check_path
 from coevo.io.bif_reader import parse_bif
 from coevo.io.bif_writer import format_bif
@@ -69,6 +69,7 @@ class Format:
     parse: Callable[[str, str], Model]  # arguments: the text, and its name in messages
     format: Callable[[Any], str]  # argument: a network or a structure, according to `content`
     decode: Callable[[bytes, str], str] = decode_text
+    kinds: tuple[str, ...] = ("table",)  # of distributions that it can hold, if it holds any
 
     @property
     def has_tables(self) -> bool:
@@ -223,7 +224,23 @@ def format_model(model: Model, format_name: str) -> str:
             f"{known.label} needs states and tables, and a structure has none. Write one of "
             f"{others}, or fit tables to it first."
         )
+    if known.has_tables and isinstance(model, BayesianNetwork):
+        _check_kinds(known, model)
     return known.format(model)
+
+
+def _check_kinds(known: Format, network: BayesianNetwork) -> None:
+    """Raise `FormatError` if a format cannot hold the distribution of a variable."""
+    for variable in network.variables:
+        kind = network.distribution(variable.name).kind
+        if kind in known.kinds:
+            continue
+        others = [other.name for other in _ALL if other.has_tables and kind in other.kinds]
+        way_out = f" Write one of {', '.join(others)}." if others else ""
+        raise FormatError(
+            f"{known.label} cannot hold the distribution of {variable.name!r}: it is of the kind "
+            f"{kind!r}, and {known.label} holds {format_list(known.kinds)}.{way_out}"
+        )
 
 
 def find_picture(path: str, name: str | None = None) -> str | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from coevo.network.inference import EvidenceProbability, Explanation
     from coevo.network.junction_tree import Beliefs, JunctionTree
     from coevo.network.metrics import CalibrationBin, PredictionMetrics, StateMetrics
+    from coevo.network.node_distribution import NodeDistribution, TableDistribution
     from coevo.network.rows import Prediction, RowLikelihood, read_rows
     from coevo.network.sampling import sample
 else:
@@ -24,6 +25,7 @@ else:
         inference="EvidenceProbability Explanation",
         junction_tree="Beliefs JunctionTree",
         metrics="CalibrationBin PredictionMetrics StateMetrics",
+        node_distribution="NodeDistribution TableDistribution",
         rows="Prediction RowLikelihood read_rows",
         sampling="sample",
     )
@@ -41,11 +43,13 @@ __all__ = [
     "FindingEffect",
     "JunctionTree",
     "NextObservation",
+    "NodeDistribution",
     "Outcome",
     "Prediction",
     "PredictionMetrics",
     "RowLikelihood",
     "StateMetrics",
+    "TableDistribution",
     "TargetExplanation",
     "fit_network",
     "read_rows",

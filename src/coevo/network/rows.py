@@ -190,13 +190,12 @@ def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
         family = (*network.parents(name), name)
         if any(member not in columns for member in family):
             continue
-        known, cells = _find_cells(network, name, columns)
-        table_logs = logarithm(network.table(name))
-        per_row[known] += table_logs.ravel()[cells]
+        known = np.flatnonzero(_find_known([columns[member] for member in family]))
+        values = {member: columns[member][known] for member in family}
+        distribution = network.distribution(name)
+        per_row[known] += distribution.log_density(values)
         if len(known) == rows.n_stored:
-            n_rows = np.bincount(cells, rows.weights, minlength=table_logs.size)
-            occurring = np.flatnonzero(n_rows)
-            per_variable[name] = math.fsum(n_rows[occurring] * table_logs.ravel()[occurring])
+            per_variable[name] = distribution.total_log_density(values, rows.weights)
     is_complete = len(per_variable) == len(network.variables)
     if not is_complete:
         for component, numbers in _group_rows(inference, columns, rows.n_stored):

@@ -59,7 +59,13 @@ if TYPE_CHECKING:
         posterior,
         prove,
     )
-    from coevo.network import BayesianNetwork, fit_network, sample
+    from coevo.network import (
+        BayesianNetwork,
+        fit_network,
+        kl_divergence,
+        random_network,
+        sample,
+    )
     from coevo.score import FamilyScorer
     from coevo.search import (
         CCGA,
@@ -121,6 +127,7 @@ _HOME = {
     "explore": "exploration",
     "fit_network": "network",
     "inspect_table": "inspection",
+    "kl_divergence": "network",
     "learn": "learning",
     "list_networks": "bundled",
     "load_network": "bundled",
@@ -129,6 +136,7 @@ _HOME = {
     "open_structure": "bundled",
     "posterior": "learning",
     "prove": "learning",
+    "random_network": "network",
     "read_data": "data",
     "read_knowledge": "io",
     "run_search": "search",
@@ -198,6 +206,7 @@ __all__ = [
     "explore",
     "fit_network",
     "inspect_table",
+    "kl_divergence",
     "learn",
     "list_networks",
     "load_network",
@@ -206,6 +215,7 @@ __all__ = [
     "open_structure",
     "posterior",
     "prove",
+    "random_network",
     "read_data",
     "read_knowledge",
     "run_search",

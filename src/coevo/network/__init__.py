@@ -7,6 +7,7 @@ from coevo.lazy_names import import_lazily
 if TYPE_CHECKING:
     from coevo.network.bayesian_network import CPT, BayesianNetwork, Evidence
     from coevo.network.distribution import Approximation, Distribution
+    from coevo.network.editing import kl_divergence, random_network
     from coevo.network.explanation import FindingEffect, NextObservation, Outcome, TargetExplanation
     from coevo.network.fit import fit_network
     from coevo.network.inference import EvidenceProbability, Explanation
@@ -20,6 +21,7 @@ else:
         __name__,
         bayesian_network="CPT BayesianNetwork Evidence",
         distribution="Approximation Distribution",
+        editing="kl_divergence random_network",
         explanation="FindingEffect NextObservation Outcome TargetExplanation",
         fit="fit_network",
         inference="EvidenceProbability Explanation",
@@ -52,6 +54,8 @@ __all__ = [
     "TableDistribution",
     "TargetExplanation",
     "fit_network",
+    "kl_divergence",
+    "random_network",
     "read_rows",
     "sample",
 ]

@@ -188,6 +188,114 @@ class BayesianNetwork:
         return joint
 
     @check_keywords()
+    def replace(
+        self,
+        *,
+        name: str | None = None,
+        names: Mapping[str, str] | None = None,
+        states: Mapping[str, Mapping[str, str] | Sequence[str]] | None = None,
+        parents: Mapping[str, Sequence[str]] | None = None,
+        tables: Mapping[str, ArrayLike | NodeDistribution] | None = None,
+    ) -> BayesianNetwork:
+        """Return a network with some parts replaced; this one does not change.
+
+        All other parts stay. Parents and tables are in the old names and states.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name of the network.
+        names : mapping of str to str, optional
+            New names of variables.
+        states : mapping of str to mapping or sequence, optional
+            For each variable a mapping of old states to new ones, or a list of its states in a new
+            order.
+        parents : mapping of str to sequence of str, optional
+            New parents of variables, whose new tables must be given.
+        tables : mapping of str to array or NodeDistribution, optional
+            New tables.
+
+        Examples
+        --------
+        >>> from coevo.bundled import load_network
+        >>> holmes = load_network("earthquake").replace(
+        ...     names={"Burglary": "burglar"},
+        ...     states={"Burglary": {"True": "yes", "False": "no"}},
+        ...     tables={"Burglary": [0.5, 0.5]},
+        ... )
+        >>> holmes.query("burglar")
+        <Distribution of 'burglar': {'yes': 0.5, 'no': 0.5}>
+        """
+        from coevo.network.editing import replace
+
+        return replace(self, name=name, names=names, states=states, parents=parents, tables=tables)
+
+    def add_arc(self, parent: str, child: str, table: ArrayLike | None = None) -> BayesianNetwork:
+        """Return a network with a further arc.
+
+        `table` is the new table of the child: its new parent is the last one, which varies fastest.
+        By default the child does not depend on it: the joint distribution stays.
+
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia").add_arc("asia", "bronc")
+        >>> asia.parents("bronc"), asia.table("bronc").tolist()
+        (('smoke', 'asia'), [[0.6, 0.4], [0.6, 0.4], [0.3, 0.7], [0.3, 0.7]])
+        """
+        from coevo.network.editing import add_arc
+
+        return add_arc(self, parent, child, table)
+
+    def remove_arc(
+        self, parent: str, child: str, table: ArrayLike | None = None
+    ) -> BayesianNetwork:
+        """Return a network without an arc.
+
+        `table` is the new table of the child. The default is its exact distribution given its other
+        parents: no other table of this structure is closer to this network
+        (`coevo.network.kl_divergence`). Where the other parents have an impossible configuration,
+        it is the mean over the parent. If it takes more than about a minute of work,
+        `ParameterError` is raised.
+
+        >>> from coevo.bundled import load_network
+        >>> load_network("asia").remove_arc("smoke", "lung").table("lung").round(3).tolist()
+        [[0.055, 0.945]]
+        """
+        from coevo.network.editing import remove_arc
+
+        return remove_arc(self, parent, child, table)
+
+    def reverse_arc(self, parent: str, child: str) -> BayesianNetwork:
+        """Return a network with an arc reversed, and the same joint distribution.
+
+        Both variables get the parents of both, and their tables by Bayes' rule. A state of the
+        child that is impossible leaves the distribution of the parent as it is. `NetworkError` is
+        raised if there is another directed path from the parent to the child.
+
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia").reverse_arc("smoke", "lung")
+        >>> asia.parents("smoke"), asia.table("smoke").round(3).tolist()
+        (('lung',), [[0.909, 0.091], [0.476, 0.524]])
+        """
+        from coevo.network.editing import reverse_arc
+
+        return reverse_arc(self, parent, child)
+
+    def marginalise(self, names: str | Iterable[str]) -> BayesianNetwork:
+        """Return the network of the other variables: one or several are summed out.
+
+        The joint distribution of the others stays. The arcs of each variable are reversed until it
+        has no children, then it is dropped. Its parents and children can become connected.
+
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia").marginalise(["smoke", "either"])
+        >>> asia.parents("xray"), round(asia.query("lung", {"xray": "yes"})["yes"], 4)
+        (('lung', 'tub', 'bronc', 'dysp'), 0.4887)
+        """
+        from coevo.network.editing import marginalise
+
+        return marginalise(self, names)
+
+    @check_keywords()
     def query(
         self, targets: str | Iterable[str], given: Evidence | None = None, *, exact: bool = False
     ) -> Distribution:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -130,6 +131,17 @@ class NodeDistribution(ABC):
             f"The distribution of {self._variable.name!r} is of the kind {self.kind!r}, which has "
             "no table of probabilities."
         )
+
+    def rename(self, variable: Variable, parents: Iterable[Variable]) -> Self:
+        """Return the same numbers for a family with other names of variables and states.
+
+        The members stand in the same order, and each has as many states as before.
+        """
+        renamed = copy(self)
+        NodeDistribution.__init__(renamed, variable, parents)
+        if [each.arity for each in renamed.family] != [each.arity for each in self.family]:
+            raise NetworkError(f"The family of {variable.name!r} has other numbers of states.")
+        return renamed
 
     @property
     def label(self) -> str:
@@ -281,7 +293,7 @@ class TableDistribution(NodeDistribution):
         rows are far away.
         """
         for family in families:
-            _check_size(family)
+            check_size(family)
         from coevo.score import count_configurations
 
         groups = [[dataset.find_position(each.name) for each in family] for family in families]
@@ -422,13 +434,15 @@ def _read_codes(variable: Variable, values: Mapping[str, ArrayLike]) -> Codes:
     return given
 
 
-def _check_size(family: Sequence[Variable]) -> None:
+def check_size(
+    family: Sequence[Variable], way_out: str = "Learn with fewer parents (max_parents)."
+) -> None:
     """Raise `NetworkError` if the table of a family (parents, then child) is too large."""
     n_cells = math.prod(variable.arity for variable in family)
     if n_cells > LARGEST_TABLE:
         raise NetworkError(
             f"The table of {family[-1].name!r} with its {len(family) - 1} parents would have "
-            f"{n_cells:.3g} cells. Learn with fewer parents (max_parents)."
+            f"{n_cells:.3g} cells. {way_out}"
         )
 
 

@@ -49,7 +49,13 @@ if TYPE_CHECKING:
     from coevo.exploration import explore
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
-    from coevo.io import Knowledge, read_knowledge, write_model
+    from coevo.io import (
+        Knowledge,
+        read_knowledge,
+        read_network,
+        write_model,
+        write_network,
+    )
     from coevo.learning import (
         LearnResult,
         check_proof,
@@ -139,10 +145,12 @@ _HOME = {
     "random_network": "network",
     "read_data": "data",
     "read_knowledge": "io",
+    "read_network": "io",
     "run_search": "search",
     "sample": "network",
     "write_data": "data",
     "write_model": "io",
+    "write_network": "io",
 }
 _PACKAGES = (
     "averaging",
@@ -218,10 +226,12 @@ __all__ = [
     "random_network",
     "read_data",
     "read_knowledge",
+    "read_network",
     "run_search",
     "sample",
     "write_data",
     "write_model",
+    "write_network",
 ]
 
 

@@ -21,7 +21,7 @@ from coevo.data.known_rows import KnownRows, UnknownCells, read_known_rows
 from coevo.data.match_states import UNKNOWN
 from coevo.data.source_options import SourceParameters
 from coevo.data.variable import Variable
-from coevo.errors import format_count, warn_caller
+from coevo.errors import format_count, import_optional, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import argmax_first, logarithm
@@ -114,6 +114,20 @@ class Prediction:
         from coevo.data.frame_columns import add_columns  # imports narwhals
 
         return add_columns(frame, self.list_columns(probabilities), "join")
+
+    def to_pandas(self, probabilities: bool = False) -> Any:
+        """Return the prediction as a data frame of pandas, with the columns that `join` adds.
+
+        >>> from coevo.bundled import load_network
+        >>> table = np.array([["yes", "yes"], ["no", "no"]])
+        >>> rows = read_rows(load_network("asia"), table, names=["dysp", "smoke"])
+        >>> load_network("asia").predict(rows, "bronc").to_pandas(probabilities=True).round(3)
+          predicted  probability  bronc=yes  bronc=no
+        0       yes        0.834      0.834     0.166
+        1        no        0.905      0.095     0.905
+        """
+        pandas = import_optional("pandas", "pandas", "pandas")
+        return pandas.DataFrame(dict(self.list_columns(probabilities)))
 
     def list_columns(self, probabilities: bool = False) -> list[tuple[str, list[Any]]]:
         """Return the names and the cells of the columns that `join` adds."""

@@ -123,8 +123,8 @@ class Prediction:
         >>> rows = read_rows(load_network("asia"), table, names=["dysp", "smoke"])
         >>> load_network("asia").predict(rows, "bronc").to_pandas(probabilities=True).round(3)
           predicted  probability  bronc=yes  bronc=no
-        0       yes        0.834      0.834     0.166
-        1        no        0.905      0.095     0.905
+        0       yes        0.880      0.880     0.120
+        1        no        0.913      0.087     0.913
         """
         pandas = import_optional("pandas", "pandas", "pandas")
         return pandas.DataFrame(dict(self.list_columns(probabilities)))

@@ -47,7 +47,13 @@ if TYPE_CHECKING:
     from coevo.exploration import explore
     from coevo.graph import CPDAG, DAG, Constraints, compare
     from coevo.inspection import inspect_table
-    from coevo.io import Knowledge, read_knowledge, write_model
+    from coevo.io import (
+        Knowledge,
+        read_knowledge,
+        read_network,
+        write_model,
+        write_network,
+    )
     from coevo.learning import (
         LearnResult,
         check_proof,
@@ -57,7 +63,13 @@ if TYPE_CHECKING:
         posterior,
         prove,
     )
-    from coevo.network import BayesianNetwork, fit_network, sample
+    from coevo.network import (
+        BayesianNetwork,
+        fit_network,
+        kl_divergence,
+        random_network,
+        sample,
+    )
     from coevo.posteriors import Posterior, bootstrap_strength
     from coevo.score import FamilyScorer
     from coevo.search import (
@@ -120,6 +132,7 @@ _HOME = {
     "explore": "exploration",
     "fit_network": "network",
     "inspect_table": "inspection",
+    "kl_divergence": "network",
     "learn": "learning",
     "list_networks": "bundled",
     "load_network": "bundled",
@@ -128,12 +141,15 @@ _HOME = {
     "open_structure": "bundled",
     "posterior": "learning",
     "prove": "learning",
+    "random_network": "network",
     "read_data": "data",
     "read_knowledge": "io",
+    "read_network": "io",
     "run_search": "search",
     "sample": "network",
     "write_data": "data",
     "write_model": "io",
+    "write_network": "io",
 }
 _PACKAGES = (
     "posteriors",
@@ -195,6 +211,7 @@ __all__ = [
     "explore",
     "fit_network",
     "inspect_table",
+    "kl_divergence",
     "learn",
     "list_networks",
     "load_network",
@@ -203,12 +220,15 @@ __all__ = [
     "open_structure",
     "posterior",
     "prove",
+    "random_network",
     "read_data",
     "read_knowledge",
+    "read_network",
     "run_search",
     "sample",
     "write_data",
     "write_model",
+    "write_network",
 ]
 
 _RENAMED = {

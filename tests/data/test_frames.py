@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.data import Variable, read_data, read_incomplete
-from coevo.errors import CoevoWarning
+from coevo.data import Dataset, Variable, read_data, read_incomplete
+from coevo.errors import CoevoWarning, ParameterError
 
 TABLE = {
     "text": ["b", "a", "é, ü", "b", "a", "b"],
@@ -291,3 +291,68 @@ def test_whole_numbers_have_the_same_states_from_every_source(cells, tmp_path):
 def test_zero_has_no_sign():
     whole = pd.DataFrame({"n": [-0.0, 1.0, 0.0] * 10, "t": list("abcba") * 6})
     assert read_data(whole, discretise="mdl").variables[0].states == ("0", "1")
+
+
+# ---- to data frames
+
+
+def random_dataset(seed, weights=False):
+    rng = np.random.default_rng(seed)
+    variables = [
+        Variable("z", ("lo", "mid", "hi")),
+        Variable("a", ("2", "10", "")),
+        Variable("m", tuple(f"s{i}" for i in range(300))),
+    ]
+    columns = [rng.integers(0, variable.arity, 40) for variable in variables]
+    return Dataset(variables, columns, rng.integers(1, 4, 40) if weights else None)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_dataset_becomes_a_frame_of_pandas(seed, weights):
+    dataset = random_dataset(seed, weights)
+    frame = dataset.to_pandas()
+    assert list(frame.columns) == ["z", "a", "m"]
+    assert len(frame) == len(dataset) == dataset.n_rows
+    for variable, codes in dataset.iterate_columns():
+        assert tuple(frame[variable.name].cat.categories) == variable.states
+        assert list(frame[variable.name]) == [variable.states[code] for code in codes]
+    rows = [dataset.find_position(name) for name in frame.columns]
+    stored = dataset.expand().codes[rows]
+    for name, column in zip(frame.columns, stored, strict=True):
+        states = dataset.variables[dataset.find_position(name)].states
+        assert list(frame[name]) == [states[code] for code in column]
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_dataset_becomes_a_frame_of_polars(seed, weights):
+    dataset = random_dataset(seed, weights)
+    frame, expected = dataset.to_polars(), dataset.to_pandas()
+    assert frame.columns == list(expected.columns)
+    for variable in dataset.source_variables:
+        column = frame[variable.name]
+        assert tuple(column.dtype.categories) == variable.states
+        assert column.to_list() == list(expected[variable.name])
+
+
+@pytest.mark.parametrize("make", ["to_pandas", "to_polars"])
+def test_frames_are_read_back(make):
+    variables = [Variable("b", ("lo", "mid", "hi")), Variable("a", ("below_2", "from_2"))]
+    dataset = Dataset(variables, [[0, 2, 2], [1, 0, 1]])  # no row has the state mid
+    again = read_data(getattr(dataset, make)())
+    assert again == dataset
+    assert again.source_variables == dataset.source_variables
+
+
+def test_a_frame_that_does_not_fit_into_memory_is_refused(monkeypatch):
+    dataset = random_dataset(1)
+
+    def refuse(n_bytes, what, way_out):
+        raise ParameterError(f"{n_bytes} {what} {way_out}")
+
+    monkeypatch.setattr("coevo.data.dataset.check_memory", refuse)
+    for make in (dataset.to_pandas, dataset.to_polars):
+        with pytest.raises(ParameterError) as caught:
+            make()
+        assert str(caught.value) == (
+            "960 A data frame with 40 rows Write the rows to a file with write_data."
+        )

@@ -10,7 +10,15 @@ from coevo.bundled import load_network, open_model, open_network, open_structure
 from coevo.cli import convert
 from coevo.errors import FileError, FormatError, ParameterError
 from coevo.graph import DAG
-from coevo.io import FORMATS, format_model, parse_model, read_model, write_model
+from coevo.io import (
+    FORMATS,
+    format_model,
+    parse_model,
+    read_model,
+    read_network,
+    write_model,
+    write_network,
+)
 from helpers.errors import refusal
 
 ASIA = load_network("asia")
@@ -212,3 +220,36 @@ def test_compressed_files_are_always_the_same_bytes(tmp_path):
     data = (tmp_path / "a.net.gz").read_bytes()
     assert data[:10] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"  # no name, no date
     assert gzip.decompress(data).decode() == format_model(ASIA, "net")
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_networks_are_written_where_nothing_is_lost(tmp_path, name):
+    path = tmp_path / f"a{FORMATS[name].extensions[0]}"
+    if FORMATS[name].has_tables:
+        write_network(ASIA, path)
+        assert read_network(path) == ASIA
+        write_network(ASIA, tmp_path / "b", name)
+        assert read_network(tmp_path / "b", name) == ASIA
+        return
+    for arguments in ((path,), (tmp_path / "b", name)):
+        assert refusal(FormatError, write_network, ASIA, *arguments) == (
+            f"{FORMATS[name].label} cannot hold the tables of a network. Write one of bif, xmlbif, "
+            "net, json, or write the structure alone with write_model."
+        )
+    write_model(ASIA, path)
+    assert refusal(FormatError, read_network, path) == (
+        f"{str(path)!r} holds a structure without tables, but a network is needed. Name a file "
+        "with tables, such as BIF, or fit tables to the structure first."
+    )
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_network_is_no_picture_and_no_structure(tmp_path):
+    assert refusal(FormatError, write_network, ASIA, tmp_path / "a.svg") == (
+        "SVG cannot hold the tables of a network. Write one of bif, xmlbif, net, json, or write "
+        "the structure alone with write_model."
+    )
+    assert refusal(ParameterError, write_network, ASIA.dag, tmp_path / "a.bif") == (
+        "'network' of write_network must be a BayesianNetwork; got <DAG: 8 variables, 8 arcs>."
+    )
+    assert os.listdir(tmp_path) == []

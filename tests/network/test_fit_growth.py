@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from coevo.data import Variable
-from coevo.network.fit import _arrange_counts
+from coevo.network.node_distribution import _arrange_counts
 
 
 def measure(n):

@@ -258,6 +258,9 @@ def test_predictions_join_the_rows_of_a_data_frame(kind):
         "arrow": lambda: pl.from_pandas(frame).to_arrow(),
     }[kind]()
     prediction = CLINIC.predict(table, "ill")
+    alone = prediction.to_pandas(probabilities=True)
+    assert alone.to_dict("list") == dict(prediction.list_columns(True))
+    assert list(prediction.to_pandas().columns) == ["predicted", "probability"]
     joined = prediction.join(table, probabilities=True)
     assert type(joined) is type(table)
     as_frame = joined if kind == "pandas" else joined.to_pandas()

@@ -1,7 +1,6 @@
 """Learning from rows in shards writes the same files as learning from rows in memory."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +94,7 @@ def test_a_folder_of_parts_in_any_order(written):
 
 
 def test_tables_too_large_for_a_network(written, monkeypatch):
-    monkeypatch.setattr(sys.modules[coevo.fit_network.__module__], "LARGEST_TABLE", 1)
+    monkeypatch.setattr("coevo.network.node_distribution.LARGEST_TABLE", 1)
     found = learn(written(), **OPTIONS, shards=".")
     with pytest.raises(NetworkError, match="would have"):
         found.network  # noqa: B018

@@ -19,7 +19,7 @@ from coevo.files import check_path
 from coevo.graph import DAG
 from coevo.io.bif_reader import read_bif
 from coevo.io.run_folder import FACTS, MODEL
-from coevo.io.structures import Model
+from coevo.io.structures import Model, require_network
 from coevo.names import match_name
 from coevo.network import BayesianNetwork
 
@@ -133,13 +133,7 @@ def open_network(source: str | os.PathLike[str], format_name: str | None = None)
     Traceback (most recent call last):
     coevo.errors.FileError: There is no file and no bundled network 'alrm'. Did you mean 'alarm'?
     """
-    model = open_model(source, format_name, "open_network")
-    if isinstance(model, DAG):
-        raise FormatError(
-            f"{str(source)!r} holds a structure without tables, but a network is needed. Name "
-            "a file with tables, such as BIF, or fit tables to the structure first."
-        )
-    return model
+    return require_network(open_model(source, format_name, "open_network"), str(source))
 
 
 def open_structure(source: str | os.PathLike[str], format_name: str | None = None) -> DAG:

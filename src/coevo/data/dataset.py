@@ -8,7 +8,7 @@ than 256 states.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coevo.checks import is_int
 from coevo.data.table import RowDigest, Table
 from coevo.data.variable import Variable
-from coevo.errors import DataError, bad_parameter, find_duplicate
+from coevo.errors import DataError, bad_parameter, find_duplicate, import_optional
 from coevo.memory import check_memory
 
 __all__ = [
@@ -40,6 +40,7 @@ Clusters = NDArray[np.int64]  # (n_rows,), the number of the cluster of each row
 # time only if the share of distinct rows is small (see benchmarks/README.md, "Deduplication").
 MAX_DISTINCT_SHARE = 1 / 16
 
+BYTES_PER_CELL = 8  # of a data frame: the number of a state, and a copy
 BYTES_PER_DRAW = 24  # a row number, its slot and a copy
 BYTES_PER_ROW = 96  # row numbers, hashes and answers, for those who expand a table and use it
 MAX_OBSERVATIONS = 2**53  # floats count exactly up to here
@@ -188,6 +189,74 @@ class Dataset(Table):
         stored_rows = np.repeat(np.arange(len(self._weights)), self._weights)
         codes: Codes = self._codes[:, stored_rows].copy(order="C")
         return Dataset._from_parts(self._source, self._variables, codes, None)
+
+    def iterate_columns(self) -> Iterator[tuple[Variable, NDArray[np.int32]]]:
+        """Yield each variable of the source, and the number of its state in every row.
+
+        Columns and states are in the order of the source; a row with a weight is repeated.
+
+        >>> wet = Variable("wet", ("yes", "no"))
+        >>> [codes.tolist() for _, codes in Dataset([wet], [[0, 1]], [2, 1]).iterate_columns()]
+        [[0, 0, 1]]
+        """
+        for variable in self._source:
+            position = self.find_position(variable.name)
+            rank = {state: code for code, state in enumerate(variable.states)}
+            canonical = self._variables[position].states
+            recode = np.array([rank[state] for state in canonical], dtype=np.int32)
+            codes = recode[self._codes[position]]
+            yield variable, codes if self._weights is None else np.repeat(codes, self._weights)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a data frame of pandas, with a categorical column for each variable.
+
+        Columns and categories are in the order of the source, and every state is a category. A row
+        with a weight is repeated. `read_data` reads the same observations from it. Clusters are not
+        part of it.
+
+        >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+        >>> Dataset([wet, rain], [[0, 1], [0, 0]]).to_pandas()
+           wet rain
+        0   no   no
+        1  yes   no
+        """
+        pandas = import_optional("pandas", "pandas", "pandas")
+        self._check_frame()
+        return pandas.DataFrame(
+            {
+                variable.name: pandas.Categorical.from_codes(codes, list(variable.states))
+                for variable, codes in self.iterate_columns()
+            }
+        )
+
+    def to_polars(self) -> Any:
+        """Return the rows as a data frame of polars, with an `Enum` column for each variable.
+
+        Everything else is as for `to_pandas`.
+
+        >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+        >>> Dataset([wet, rain], [[0, 1], [0, 0]]).to_polars().rows()
+        [('no', 'no'), ('yes', 'no')]
+        """
+        polars = import_optional("polars", "polars", "polars")
+        self._check_frame()
+        columns = []
+        for variable, codes in self.iterate_columns():
+            states = list(variable.states)
+            series = polars.Series(variable.name, states, dtype=polars.Enum(states))
+            columns.append(series.gather(codes))
+        return polars.DataFrame(columns)
+
+    def _check_frame(self) -> None:
+        check_memory(
+            BYTES_PER_CELL * self.n_rows * self.n_variables,
+            f"A data frame with {self.n_rows:,} rows",
+            "Write the rows to a file with write_data.",
+        )
+
+    def __len__(self) -> int:
+        """Return the number of observations, as `n_rows`."""
+        return self.n_rows
 
     def resample(self, rng: np.random.Generator) -> Dataset:
         """Return a bootstrap sample: `n_rows` observations, drawn with replacement.

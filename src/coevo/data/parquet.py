@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from coevo.data.cell_values import collect_columns
 from coevo.data.columns import Column
@@ -98,16 +97,10 @@ def write_parquet(dataset: Dataset, path: Path) -> None:
     arrow = import_optional("pyarrow", "PyArrow", "parquet")
     n_cells = dataset.n_rows * dataset.n_variables
     check_memory(2 * BYTES_PER_CELL * n_cells, "The table as Parquet", "Write it as CSV.")
-    columns = {}
-    for variable in dataset.source_variables:
-        position = dataset.find_position(variable.name)
-        canonical = dataset.variables[position].states
-        rank = {state: code for code, state in enumerate(variable.states)}
-        recode = np.array([rank[state] for state in canonical], dtype=np.int32)
-        codes = recode[dataset.codes[position]]
-        if dataset.weights is not None:
-            codes = np.repeat(codes, dataset.weights)
-        columns[variable.name] = arrow.DictionaryArray.from_arrays(codes, list(variable.states))
+    columns = {
+        variable.name: arrow.DictionaryArray.from_arrays(codes, list(variable.states))
+        for variable, codes in dataset.iterate_columns()
+    }
     with replace_file(path) as stream:
         parquet.write_table(arrow.table(columns), stream, row_group_size=ROW_GROUP_ROWS)
 

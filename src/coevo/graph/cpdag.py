@@ -17,7 +17,7 @@ only its parents, and the parents of the last of these in a topological order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -90,6 +90,43 @@ class CPDAG:
         """The compelled arcs, and both directions of each edge."""
         reverses = ((second, first) for first, second in self._edges)
         return frozenset((*self._arcs, *self._edges, *reverses))
+
+    @cached_property
+    def n_members(self) -> int:
+        """The number of DAGs in the class, counted exactly, in polynomial time.
+
+        >>> CPDAG(DAG("abcd", [("a", "b"), ("b", "c"), ("b", "d")])).n_members
+        4
+        """
+        from coevo.graph.class_members import count_orientations
+
+        return count_orientations(self._edges)
+
+    def members(self) -> Iterator[DAG]:
+        """Yield each DAG of the class once, in an order that depends on the names alone.
+
+        There can be very many: `n_members` says how many.
+
+        >>> for dag in CPDAG(DAG("abc", [("a", "b"), ("b", "c")])).members():
+        ...     print(dag.arcs)
+        (('a', 'b'), ('b', 'c'))
+        (('b', 'a'), ('b', 'c'))
+        (('b', 'a'), ('c', 'b'))
+        """
+        from coevo.graph.class_members import iterate_orientations
+
+        for arcs in iterate_orientations(self._edges):
+            yield DAG(self._nodes, [*self._arcs, *arcs])
+
+    def extend(self) -> DAG:
+        """Return one DAG of the class: the same one for the same class.
+
+        >>> CPDAG(DAG("abc", [("c", "b"), ("b", "a")])).extend().arcs
+        (('a', 'b'), ('b', 'c'))
+        """
+        from coevo.graph.class_members import extend_edges
+
+        return DAG(self._nodes, [*self._arcs, *extend_edges(self._edges)])
 
     def plot(self, arc_values: Mapping[Arc, float] | None = None) -> Picture:
         """Draw the class: compelled arcs with a head, edges without one.

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
         format_model,
         parse_model,
         read_model,
+        read_network,
         write_model,
+        write_network,
     )
     from coevo.io.knowledge import (
         Knowledge,
@@ -37,7 +39,10 @@ else:
         __name__,
         bif_reader="parse_bif read_bif",
         bif_writer="format_bif write_bif",
-        formats="FORMATS Format format_model parse_model read_model write_model",
+        formats=(
+            "FORMATS Format format_model parse_model read_model read_network write_model "
+            "write_network"
+        ),
         knowledge="Knowledge open_knowledge parse_knowledge read_knowledge write_knowledge",
         run_folder=(
             "SavedRun check_run_folder format_json_line make_run_folder read_run write_json "
@@ -64,10 +69,12 @@ __all__ = [
     "read_bif",
     "read_knowledge",
     "read_model",
+    "read_network",
     "read_run",
     "write_bif",
     "write_json",
     "write_knowledge",
     "write_model",
+    "write_network",
     "write_run",
 ]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.checks import is_choice
-from coevo.errors import FormatError, ParameterError, bad_choice
+from coevo.errors import FormatError, ParameterError, bad_choice, bad_parameter, format_list
 from coevo.files import check_path
 from coevo.io.bif_reader import parse_bif
 from coevo.io.bif_writer import format_bif
@@ -35,7 +35,7 @@ from coevo.io.graphml import format_graphml, parse_graphml
 from coevo.io.json_model import format_json, parse_json
 from coevo.io.model_string import format_modelstring, parse_modelstring
 from coevo.io.net import format_net, parse_net
-from coevo.io.structures import Model, check_model
+from coevo.io.structures import Model, check_model, require_network
 from coevo.io.text_files import decode_text, read_bytes, write_text_file
 from coevo.io.xml_tree import decode_xml
 from coevo.io.xmlbif import format_xmlbif, parse_xmlbif
@@ -51,7 +51,9 @@ __all__ = [
     "get_format",
     "parse_model",
     "read_model",
+    "read_network",
     "write_model",
+    "write_network",
 ]
 
 
@@ -69,6 +71,7 @@ class Format:
     parse: Callable[[str, str], Model]  # arguments: the text, and its name in messages
     format: Callable[[Any], str]  # argument: a network or a structure, according to `content`
     decode: Callable[[bytes, str], str] = decode_text
+    kinds: tuple[str, ...] = ("table",)  # of distributions that it can hold, if it holds any
 
     @property
     def has_tables(self) -> bool:
@@ -200,6 +203,68 @@ def write_model(model: Model, path: str | os.PathLike[str], format_name: str | N
     write_text_file(Path(path), format_model(model, known.name))
 
 
+def read_network(path: str | os.PathLike[str], format_name: str | None = None) -> BayesianNetwork:
+    """Read a network from a file of any format that holds tables.
+
+    `read_model` also reads structures, and `coevo.open_network` also opens the folders of runs and
+    bundled networks by their names.
+
+    Parameters
+    ----------
+    path, format_name
+        As for `read_model`.
+
+    Raises
+    ------
+    FormatError
+        When the file is malformed, or holds a structure without tables.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from coevo.bundled import load_network
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_network(load_network("asia"), f"{folder}/asia.net")
+    ...     read_network(f"{folder}/asia.net")
+    <BayesianNetwork 'asia': 8 variables, 8 arcs, 18 parameters>
+    """
+    return require_network(read_model(path, format_name), str(path))
+
+
+def write_network(
+    network: BayesianNetwork, path: str | os.PathLike[str], format_name: str | None = None
+) -> None:
+    """Write a network in a format that holds its tables, so that `read_network` reads it back.
+
+    `write_model` also writes structures, pictures, and the structure of a network alone.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The network to write.
+    path, format_name
+        As for `write_model`.
+    """
+    if not isinstance(network, BayesianNetwork):
+        raise bad_parameter("network", "write_network", "a BayesianNetwork", network)
+    check_path(path, "path", "write_network")
+    picture = find_picture(str(path), format_name)
+    if picture is None:
+        if format_name is None:
+            known = find_format(str(path), is_output=True)
+        else:
+            known = get_format(format_name, "format_name", "write_network")
+        if known.has_tables:
+            write_model(network, path, known.name)
+            return
+    label = known.label if picture is None else picture.upper()
+    others = ", ".join(other.name for other in _ALL if other.has_tables)
+    raise FormatError(
+        f"{label} cannot hold the tables of a network. Write one of {others}, or write the "
+        "structure alone with write_model."
+    )
+
+
 def parse_model(text: str, format_name: str, source: str = "<text>") -> Model:
     """Read a network or a structure from a text; `source` is its name in messages.
 
@@ -223,7 +288,23 @@ def format_model(model: Model, format_name: str) -> str:
             f"{known.label} needs states and tables, and a structure has none. Write one of "
             f"{others}, or fit tables to it first."
         )
+    if known.has_tables and isinstance(model, BayesianNetwork):
+        _check_kinds(known, model)
     return known.format(model)
+
+
+def _check_kinds(known: Format, network: BayesianNetwork) -> None:
+    """Raise `FormatError` if a format cannot hold the distribution of a variable."""
+    for variable in network.variables:
+        kind = network.distribution(variable.name).kind
+        if kind in known.kinds:
+            continue
+        others = [other.name for other in _ALL if other.has_tables and kind in other.kinds]
+        way_out = f" Write one of {', '.join(others)}." if others else ""
+        raise FormatError(
+            f"{known.label} cannot hold the distribution of {variable.name!r}: it is of the kind "
+            f"{kind!r}, and {known.label} holds {format_list(known.kinds)}.{way_out}"
+        )
 
 
 def find_picture(path: str, name: str | None = None) -> str | None:

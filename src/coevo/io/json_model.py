@@ -222,12 +222,9 @@ def _describe_variables(model: Model) -> Iterator[dict[str, Any]]:
         yield from ({"name": name, "parents": model.parents(name)} for name in model.nodes)
         return
     for variable in model.variables:
-        yield {
-            "name": variable.name,
-            "states": variable.states,
-            "parents": model.parents(variable.name),
-            "table": model.table(variable.name).tolist(),
-        }
+        entry = model.distribution(variable.name).as_dict()
+        del entry["kind"]  # version 1 holds tables only, so it has no field for the kind
+        yield entry
 
 
 def _dump(value: object) -> str:

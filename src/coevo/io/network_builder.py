@@ -19,7 +19,7 @@ from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import FormatError, GraphError, format_count, suggest_match, warn_caller
 from coevo.graph import DAG
 from coevo.io.scanner import shorten_repr
-from coevo.network.bayesian_network import CPT, TOLERANCE
+from coevo.network.node_distribution import CPT, TOLERANCE
 
 __all__ = [
     "MAX_PROBABILITIES",

@@ -17,6 +17,7 @@ __all__ = [
     "get_dag",
     "iterate_texts",
     "make_name_error",
+    "require_network",
 ]
 
 Model = BayesianNetwork | DAG  # a network with tables, or a structure only
@@ -66,6 +67,16 @@ class StructureBuilder(Generic[Place]):
 def get_dag(model: Model) -> DAG:
     """Return the structure of a model: the DAG of a network, or the DAG itself."""
     return model.dag if isinstance(model, BayesianNetwork) else model
+
+
+def require_network(model: Model, source: str) -> BayesianNetwork:
+    """Return a model that is a network; raise `FormatError` if it is a structure without tables."""
+    if isinstance(model, DAG):
+        raise FormatError(
+            f"{source!r} holds a structure without tables, but a network is needed. Name "
+            "a file with tables, such as BIF, or fit tables to the structure first."
+        )
+    return model
 
 
 def check_model(model: object, owner: str) -> None:

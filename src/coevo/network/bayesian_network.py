@@ -1,9 +1,10 @@
-"""A Bayesian network: a DAG and one table of probabilities for each variable.
+"""A Bayesian network: a DAG and the distribution of each variable given its parents.
 
 A network is an immutable value: the constructor validates it, and its arrays are read-only.
-Tables (CPTs) are two-dimensional. They have one row for each configuration of the parents
-(the first parent varies slowest, as in BIF and R), and one column for each state of the
-variable.
+`BayesianNetwork.distribution` returns the distribution of a variable
+(`coevo.network.node_distribution`). Today all of them are tables (CPTs). They are two-dimensional.
+They have one row for each configuration of the parents (the first parent varies slowest, as in BIF
+and R), and one column for each state of the variable.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from coevo.data.variable import Variable
 from coevo.errors import NetworkError, find_duplicate, format_list, suggest_match
 from coevo.graph import DAG, Arc
+from coevo.network.node_distribution import CPT, NodeDistribution, TableDistribution
 from coevo.signatures import check_keywords
 
 if TYPE_CHECKING:  # these modules import this one
@@ -32,10 +34,6 @@ __all__ = ["CPT", "BayesianNetwork", "Evidence"]
 
 # The state of each observed variable, a number for its bin, or weights of its states.
 Evidence = Mapping[str, Any]
-CPT = NDArray[np.float64]  # (parent configurations, states), rows sum to 1
-
-TOLERANCE = 1e-6
-ROUNDOFF = 1e-12  # far above the round-off error of a sum of 65,535 floats
 
 
 class BayesianNetwork:
@@ -48,9 +46,10 @@ class BayesianNetwork:
     parents : mapping of str to sequence of str
         The parents of each variable, in the order of its table. A variable that is not in
         the mapping has no parents.
-    tables : mapping of str to array
+    tables : mapping of str to array or NodeDistribution
         For each variable an array that can be reshaped to (configurations, states).
         Rows must sum to 1 within 1e-6. Rows that are off by more than 1e-12 are normalised.
+        A `NodeDistribution` of the same family is taken as it is.
     name : str
         The name of the network (default: empty).
 
@@ -65,15 +64,17 @@ class BayesianNetwork:
     (('rain', 'wet'),)
     >>> network.table("wet")[1].tolist()
     [0.05, 0.95]
+    >>> network.distribution("wet")
+    <TableDistribution: wet given rain, 2 parameters>
     """
 
-    __slots__ = ("__dict__", "_name", "_parents", "_tables", "_variables")
+    __slots__ = ("__dict__", "_distributions", "_name", "_parents", "_variables")
 
     def __init__(
         self,
         variables: Iterable[Variable],
         parents: Mapping[str, Sequence[str]],
-        tables: Mapping[str, ArrayLike],
+        tables: Mapping[str, ArrayLike | NodeDistribution],
         name: str = "",
     ) -> None:
         declared = tuple(variables)
@@ -86,43 +87,26 @@ class BayesianNetwork:
         _check_names(self._variables, tables, "A table is")
         self._parents = {node: tuple(parents.get(node, ())) for node in self._variables}
         self.dag  # noqa: B018  # raises GraphError for unknown parents and cycles
-        self._tables = {node: self._check_table(node, tables) for node in self._variables}
+        self._distributions = {
+            node: self._make_distribution(node, tables) for node in self._variables
+        }
 
-    def _check_table(self, node: str, tables: Mapping[str, ArrayLike]) -> CPT:
-        """Validate the table of `node`; return it as a read-only matrix whose rows sum to 1."""
+    def _make_distribution(
+        self, node: str, tables: Mapping[str, ArrayLike | NodeDistribution]
+    ) -> NodeDistribution:
+        """Return the distribution of `node`: the given one, or one of the given numbers."""
         if node not in tables:
             raise NetworkError(f"The variable {node!r} has no table.")
-        try:
-            given = np.array(tables[node], dtype=np.float64)
-        except (TypeError, ValueError):
+        variable, given = self._variables[node], tables[node]
+        parents = tuple(self._variables[parent] for parent in self._parents[node])
+        if not isinstance(given, NodeDistribution):
+            return TableDistribution(variable, parents, given)
+        if given.family != (*parents, variable):
             raise NetworkError(
-                f"The table of {node!r} must be numbers, with rows of equal length."
-            ) from None
-        shape = (self.n_configurations(node), self._variables[node].arity)
-        if given.size != shape[0] * shape[1]:
-            raise NetworkError(
-                f"The table of {node!r} has {given.size:,} probabilities; its {shape[1]} states "
-                f"and {shape[0]:,} parent configurations need {shape[0] * shape[1]:,}."
+                f"The distribution of {node!r} is about {given.label}; its states or parents are "
+                "not those of the network."
             )
-        table = given.reshape(shape)
-        if not (np.isfinite(table).all() and (table >= 0).all()):
-            raise NetworkError(
-                f"The table of {node!r} has an entry that is not a number of 0 or above."
-            )
-        with np.errstate(over="ignore"):
-            sums = table.sum(axis=1)
-        worst = int(np.abs(sums - 1).argmax())
-        if abs(sums[worst] - 1) > TOLERANCE:
-            raise NetworkError(
-                f"Row {worst + 1} of the table of {node!r} sums to {sums[worst]:.9g}; "
-                f"each row must sum to 1 within {TOLERANCE:g}."
-            )
-        # Normalise only the rows that need it. Dividing twice could change the last bit, and a
-        # network that is written and read back must be the same network.
-        is_off = np.abs(sums - 1) > ROUNDOFF
-        table[is_off] /= sums[is_off, None]
-        table.flags.writeable = False
-        return table
+        return given
 
     @property
     def name(self) -> str:
@@ -145,9 +129,27 @@ class BayesianNetwork:
         """Return the parents of `node` in the order of its table: the first varies slowest."""
         return self._parents[self.variable(node).name]
 
+    def distribution(self, node: str) -> NodeDistribution:
+        """Return the distribution of `node` given its parents.
+
+        It has `log_density`, `sample`, `fit`, `describe` and `as_dict`.
+
+        >>> from coevo.bundled import load_network
+        >>> print(load_network("cancer").distribution("Cancer").describe())
+        Cancer given Pollution, Smoker: a table with 4 rows and 2 states
+          Pollution=low, Smoker=True: Cancer=True 0.030, Cancer=False 0.970
+          Pollution=low, Smoker=False: Cancer=True 0.001, Cancer=False 0.999
+          Pollution=high, Smoker=True: Cancer=True 0.050, Cancer=False 0.950
+          Pollution=high, Smoker=False: Cancer=True 0.020, Cancer=False 0.980
+        """
+        return self._distributions[self.variable(node).name]
+
     def table(self, node: str) -> CPT:
-        """Return the table of `node`: (parent configurations, states), read-only."""
-        return self._tables[self.variable(node).name]
+        """Return the table of `node`: (parent configurations, states), read-only.
+
+        `NetworkError` is raised if its distribution is of a kind that has no table.
+        """
+        return self.distribution(node).to_table()
 
     def n_configurations(self, node: str) -> int:
         """Return the number of configurations of the parents of `node`."""
@@ -171,7 +173,7 @@ class BayesianNetwork:
     @property
     def n_parameters(self) -> int:
         """Number of free parameters."""
-        return sum(table.shape[0] * (table.shape[1] - 1) for table in self._tables.values())
+        return sum(each.n_parameters for each in self._distributions.values())
 
     def find_configurations(
         self, node: str, codes: Mapping[str, NDArray[np.integer]]
@@ -184,6 +186,114 @@ class BayesianNetwork:
         for parent in self.parents(node):
             joint = joint * self._variables[parent].arity + codes[parent]
         return joint
+
+    @check_keywords()
+    def replace(
+        self,
+        *,
+        name: str | None = None,
+        names: Mapping[str, str] | None = None,
+        states: Mapping[str, Mapping[str, str] | Sequence[str]] | None = None,
+        parents: Mapping[str, Sequence[str]] | None = None,
+        tables: Mapping[str, ArrayLike | NodeDistribution] | None = None,
+    ) -> BayesianNetwork:
+        """Return a network with some parts replaced; this one does not change.
+
+        All other parts stay. Parents and tables are in the old names and states.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name of the network.
+        names : mapping of str to str, optional
+            New names of variables.
+        states : mapping of str to mapping or sequence, optional
+            For each variable a mapping of old states to new ones, or a list of its states in a new
+            order.
+        parents : mapping of str to sequence of str, optional
+            New parents of variables, whose new tables must be given.
+        tables : mapping of str to array or NodeDistribution, optional
+            New tables.
+
+        Examples
+        --------
+        >>> from coevo.bundled import load_network
+        >>> holmes = load_network("earthquake").replace(
+        ...     names={"Burglary": "burglar"},
+        ...     states={"Burglary": {"True": "yes", "False": "no"}},
+        ...     tables={"Burglary": [0.5, 0.5]},
+        ... )
+        >>> holmes.query("burglar")
+        <Distribution of 'burglar': {'yes': 0.5, 'no': 0.5}>
+        """
+        from coevo.network.editing import replace
+
+        return replace(self, name=name, names=names, states=states, parents=parents, tables=tables)
+
+    def add_arc(self, parent: str, child: str, table: ArrayLike | None = None) -> BayesianNetwork:
+        """Return a network with a further arc.
+
+        `table` is the new table of the child: its new parent is the last one, which varies fastest.
+        By default the child does not depend on it: the joint distribution stays.
+
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia").add_arc("asia", "bronc")
+        >>> asia.parents("bronc"), asia.table("bronc").tolist()
+        (('smoke', 'asia'), [[0.6, 0.4], [0.6, 0.4], [0.3, 0.7], [0.3, 0.7]])
+        """
+        from coevo.network.editing import add_arc
+
+        return add_arc(self, parent, child, table)
+
+    def remove_arc(
+        self, parent: str, child: str, table: ArrayLike | None = None
+    ) -> BayesianNetwork:
+        """Return a network without an arc.
+
+        `table` is the new table of the child. The default is its exact distribution given its other
+        parents: no other table of this structure is closer to this network
+        (`coevo.network.kl_divergence`). Where the other parents have an impossible configuration,
+        it is the mean over the parent. If it takes more than about a minute of work,
+        `ParameterError` is raised.
+
+        >>> from coevo.bundled import load_network
+        >>> load_network("asia").remove_arc("smoke", "lung").table("lung").round(3).tolist()
+        [[0.055, 0.945]]
+        """
+        from coevo.network.editing import remove_arc
+
+        return remove_arc(self, parent, child, table)
+
+    def reverse_arc(self, parent: str, child: str) -> BayesianNetwork:
+        """Return a network with an arc reversed, and the same joint distribution.
+
+        Both variables get the parents of both, and their tables by Bayes' rule. A state of the
+        child that is impossible leaves the distribution of the parent as it is. `NetworkError` is
+        raised if there is another directed path from the parent to the child.
+
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia").reverse_arc("smoke", "lung")
+        >>> asia.parents("smoke"), asia.table("smoke").round(3).tolist()
+        (('lung',), [[0.909, 0.091], [0.476, 0.524]])
+        """
+        from coevo.network.editing import reverse_arc
+
+        return reverse_arc(self, parent, child)
+
+    def marginalise(self, names: str | Iterable[str]) -> BayesianNetwork:
+        """Return the network of the other variables: one or several are summed out.
+
+        The joint distribution of the others stays. The arcs of each variable are reversed until it
+        has no children, then it is dropped. Its parents and children can become connected.
+
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia").marginalise(["smoke", "either"])
+        >>> asia.parents("xray"), round(asia.query("lung", {"xray": "yes"})["yes"], 4)
+        (('lung', 'tub', 'bronc', 'dysp'), 0.4887)
+        """
+        from coevo.network.editing import marginalise
+
+        return marginalise(self, names)
 
     @check_keywords()
     def query(
@@ -391,20 +501,15 @@ class BayesianNetwork:
         return draw_graph(list(self._variables), links, states)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether variables, states, parents and tables are equal."""
+        """Return whether variables, states, parents and distributions are equal."""
         if not isinstance(other, BayesianNetwork):
             return NotImplemented
-        return (
-            self.variables == other.variables
-            and self._parents == other._parents
-            and all(np.array_equal(self._tables[n], other._tables[n]) for n in self._tables)
-        )
+        return self.variables == other.variables and self._distributions == other._distributions
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Unpickled arrays are writeable, so rebuild the network: its tables are read-only.
-        return BayesianNetwork, (self.variables, self._parents, self._tables, self._name)
+        return BayesianNetwork, (self.variables, self._parents, self._distributions, self._name)
 
     def __repr__(self) -> str:
         label = f"{self._name!r}: " if self._name else ""

@@ -6,13 +6,17 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.checks import is_number
+from coevo.data.cut_points import CutPoints
+from coevo.data.number_labels import parse_number
 from coevo.data.variable import Variable
-from coevo.errors import ParameterError, format_count
+from coevo.errors import ParameterError, bad_parameter, format_count, format_list
 from coevo.network.elimination import OPERATIONS_PER_MINUTE, Cost
 from coevo.network.evidence import encode_state
 
@@ -28,6 +32,7 @@ __all__ = [
 States: TypeAlias = str | tuple[str, ...]  # a state, or one state of each variable
 
 MAX_SHOWN = 12  # probabilities in the text form
+ROUNDOFF = 1e-12  # of a sum of probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +157,115 @@ class Distribution(Mapping[States, float]):
         answer: dict[Any, float] = dict(zip(self, self.probabilities.ravel().tolist(), strict=True))
         return answer
 
+    def entropy(self) -> float:
+        """Return the entropy in nats: 0 for a certain state, the most for equal probabilities.
+
+        >>> coin = Distribution((Variable("coin", ("heads", "tails")),), np.array([0.5, 0.5]))
+        >>> round(coin.entropy(), 6)
+        0.693147
+        """
+        possible = self.probabilities[self.probabilities > 0]
+        return max(0.0, -math.fsum((possible * np.log(possible)).tolist()))  # not -0.0
+
+    def mean(self, low: float | None = None, high: float | None = None) -> float:
+        """Return the mean of a variable whose states are numbers, or bins of numbers.
+
+        Inside a bin every number counts as equally probable. The first and the last bin have no
+        outer end. If one of them is possible, `low` or `high` gives that end: the smallest or the
+        largest number of the variable.
+
+        >>> age = Variable("age", ("below_20", "from_20_to_60", "from_60"))
+        >>> found = Distribution((age,), np.array([0.25, 0.5, 0.25]))
+        >>> found.mean(low=0, high=100)
+        42.5
+        >>> found.mean()
+        Traceback (most recent call last):
+        coevo.errors.ParameterError: The bin 'below_20' has no lower end. Give the smallest number \
+of 'age' as 'low' of mean.
+        >>> Distribution((Variable("n", ("1", "2")),), np.array([0.75, 0.25])).mean()
+        1.25
+        """
+        ranges = self._find_ranges(low, high, "mean")
+        return math.fsum(
+            p * sum(self._check_ends(i, ranges[i], "mean")) / 2
+            for i, p in enumerate(self.probabilities.tolist())
+            if p > 0
+        )
+
+    def quantile(self, q: float, low: float | None = None, high: float | None = None) -> float:
+        """Return the number that the variable does not exceed with probability `q`.
+
+        The states are numbers, or bins of numbers, as for `mean`. Of numbers it is the smallest one
+        whose cumulative probability is at least `q`. `low` and `high` are needed only if the
+        quantile is in the first or in the last bin.
+
+        >>> age = Variable("age", ("below_20", "from_20_to_60", "from_60"))
+        >>> found = Distribution((age,), np.array([0.25, 0.5, 0.25]))
+        >>> found.quantile(0.5), found.quantile(0.95, high=100)
+        (40.0, 92.0)
+        """
+        if not (is_number(q) and 0 <= q <= 1):
+            raise bad_parameter("q", "quantile", "a number from 0 to 1", q)
+        ranges = self._find_ranges(low, high, "quantile")
+        shares = self.probabilities.tolist()
+        possible = sorted((i for i, p in enumerate(shares) if p > 0), key=lambda i: ranges[i])
+        below = 0.0
+        for i in possible:
+            # Sums of probabilities are off by round-off; the last state takes what is missing.
+            if (below + shares[i] >= q - ROUNDOFF and q < 1) or i == possible[-1]:
+                break
+            below += shares[i]
+        part = min(1.0, max(0.0, (q - below) / shares[i])) if q < 1 else 1.0
+        start, end = ranges[i]
+        if part in (0.0, 1.0) and math.isfinite(end if part else start):
+            return end if part else start  # the other end does not matter
+        start, end = self._check_ends(i, ranges[i], "quantile")
+        return start + (end - start) * part
+
+    def _find_ranges(
+        self, low: float | None, high: float | None, owner: str
+    ) -> list[tuple[float, float]]:
+        """Return the range of each state: of a number, the number twice; open ends are infinite."""
+        if len(self.variables) > 1:
+            names = format_list([variable.name for variable in self.variables])
+            raise ParameterError(
+                f"A joint distribution has no {owner}. Ask for one variable of {names}."
+            )
+        for label, end in (("low", low), ("high", high)):
+            if end is not None and not is_number(end):
+                raise bad_parameter(label, owner, "a number or None", end)
+        variable = self.variables[0]
+        cuts = CutPoints.from_states(variable.states)
+        if cuts is not None:
+            return _list_bins(variable, cuts, low, high, owner)
+        numbers = [parse_number(state) for state in variable.states]
+        if None in numbers:
+            state = variable.states[numbers.index(None)]
+            raise ParameterError(
+                f"{variable.name!r} has no {owner}: its state {state!r} is neither a number nor a "
+                "bin of numbers."
+            )
+        if low is not None or high is not None:
+            raise ParameterError(
+                f"'low' and 'high' of {owner} are ends of bins, and the states of "
+                f"{variable.name!r} are numbers. Leave them out."
+            )
+        return [(number, number) for number in numbers if number is not None]
+
+    def _check_ends(self, i: int, ends: tuple[float, float], owner: str) -> tuple[float, float]:
+        """Return the range of a state; raise `ParameterError` if one of its ends is not known."""
+        variable = self.variables[0]
+        for end, place, size, label in (
+            (ends[0], "lower", "smallest", "low"),
+            (ends[1], "upper", "largest", "high"),
+        ):
+            if math.isinf(end):
+                raise ParameterError(
+                    f"The bin {variable.states[i]!r} has no {place} end. Give the {size} number of "
+                    f"{variable.name!r} as {label!r} of {owner}."
+                )
+        return ends
+
     def __eq__(self, other: object) -> bool:
         """Return whether both have the same states with exactly the same probabilities."""
         if isinstance(other, Distribution):
@@ -205,6 +319,21 @@ class Distribution(Mapping[States, float]):
         caption = f"Distribution of {', '.join(names)}{more if n_others else ''}"
         caption += "" if self.is_exact else f" ({describe_approximation([self])})"
         return render_block(caption, render_table(table))
+
+
+def _list_bins(
+    variable: Variable, cuts: CutPoints, low: float | None, high: float | None, owner: str
+) -> list[tuple[float, float]]:
+    """Return the ends of each bin, in the order of the states; infinite where none is known."""
+    first = -math.inf if low is None else float(low)
+    last = math.inf if high is None else float(high)
+    points = (first, *cuts.points, last)
+    if not (points[0] < points[1] and points[-2] < points[-1]):
+        wanted = f"below {points[1]:g}" if points[0] >= points[1] else f"above {points[-2]:g}"
+        label, got = ("low", low) if points[0] >= points[1] else ("high", high)
+        raise bad_parameter(label, owner, f"{wanted}, which is a cut point of the bins", got)
+    ends = dict(zip(cuts.states, pairwise(points), strict=True))
+    return [ends[state] for state in variable.states]
 
 
 def describe_approximation(answers: Iterable[Distribution]) -> str:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_number
-from coevo.data import Table, Variable, as_dataset
-from coevo.errors import NetworkError, bad_parameter
+from coevo.data import Table, as_dataset
+from coevo.errors import bad_parameter
 from coevo.graph import DAG
-from coevo.network.bayesian_network import CPT, BayesianNetwork
+from coevo.network.bayesian_network import BayesianNetwork
+from coevo.network.node_distribution import TableDistribution, check_ess
 from coevo.signatures import check_keywords
 
 __all__ = ["FittedNetwork", "fit_and_count", "fit_network", "fit_networks"]
-
-LARGEST_TABLE = 1 << 25  # cells; fitting takes about 40 bytes a cell
 
 
 class FittedNetwork(NamedTuple):
@@ -88,8 +85,7 @@ def fit_networks(dags: Sequence[DAG], table: Any, ess: float = 1.0) -> list[Baye
 
 def _fit_all(dags: Sequence[DAG], table: Any, ess: float, name: str) -> list[FittedNetwork]:
     """Return the networks of structures with the same variables."""
-    if not (is_number(ess) and ess >= 0):
-        raise bad_parameter("ess", "fit_network", "a number >= 0", ess)
+    check_ess(ess)
     for dag in dags:
         if not isinstance(dag, DAG):
             raise bad_parameter("dag", "fit_network", "a DAG", dag)
@@ -99,50 +95,18 @@ def _fit_all(dags: Sequence[DAG], table: Any, ess: float, name: str) -> list[Fit
     variables = [source[dataset.names[dataset.find_position(node)]] for node in nodes]
     families = list(dict.fromkeys((*dag.parents(node), node) for dag in dags for node in nodes))
     declared = [[source[axis] for axis in family] for family in families]
-    for family in declared:
-        _check_size(family)
-    groups = [[dataset.find_position(variable.name) for variable in family] for family in declared]
-    from coevo.score import count_configurations
-
-    tables, parent_counts = {}, {}
-    for key, family, cells in zip(
-        families, declared, count_configurations(dataset, groups), strict=True
-    ):
-        counts = _arrange_counts(family, cells)
-        tables[key] = _estimate_table(counts, ess)
-        parent_counts[key] = counts.sum(axis=1)
+    # One kind today; families of another kind would be fitted by its own `fit_families`.
+    distributions, parent_counts = {}, {}
+    found = TableDistribution.fit_families(dataset, declared, ess)
+    for key, (distribution, counts) in zip(families, found, strict=True):
+        distributions[key], parent_counts[key] = distribution, counts
     fitted = []
     for dag in dags:
         keys = {node: (*dag.parents(node), node) for node in nodes}
         parents = {node: dag.parents(node) for node in nodes}
-        chosen = {node: tables[key] for node, key in keys.items()}
+        chosen = {node: distributions[key] for node, key in keys.items()}
         network = BayesianNetwork(variables, parents, chosen, name)
         fitted.append(
             FittedNetwork(network, {node: parent_counts[key] for node, key in keys.items()})
         )
     return fitted
-
-
-def _check_size(family: list[Variable]) -> None:
-    """Raise `NetworkError` if the table of a family (parents, then child) is too large."""
-    n_cells = math.prod(variable.arity for variable in family)
-    if n_cells > LARGEST_TABLE:
-        raise NetworkError(
-            f"The table of {family[-1].name!r} with its {len(family) - 1} parents would have "
-            f"{n_cells:.3g} cells. Learn with fewer parents (max_parents)."
-        )
-
-
-def _arrange_counts(family: list[Variable], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one row for each parent configuration, with states in the order of the source."""
-    for i, variable in enumerate(family):
-        canonical = {state: k for k, state in enumerate(variable.to_canonical().states)}
-        counts = counts.take([canonical[state] for state in variable.states], axis=i)
-    return counts.reshape(-1, family[-1].arity)
-
-
-def _estimate_table(counts: NDArray[np.int64], ess: float) -> CPT:
-    """Return the table of one variable from its counts."""
-    table = counts.astype(np.float64) + ess / counts.size
-    totals = table.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / counts.shape[1])

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination import find_relevant, logarithm
-from coevo.network.forward_sampler import ForwardSampler
+from coevo.network.elimination import find_relevant
+from coevo.network.node_distribution import ForwardSampler
 
 __all__ = ["MIN_EFFECTIVE_SIZE", "N_SAMPLES", "WeightedSample", "draw_weighted_sample"]
 
@@ -98,8 +98,7 @@ def draw_weighted_sample(
                 codes[name] = sampler.draw(name, codes, n_rows)
         logs = np.zeros(n_rows)
         for name in sorted(evidence):
-            table = logarithm(network.table(name)[:, evidence[name]])
-            logs += table[network.find_configurations(name, codes)]
+            logs += network.distribution(name).log_density(codes)
         top = float(logs.max())
         if top == -math.inf:
             continue  # no row of the block is possible

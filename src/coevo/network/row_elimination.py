@@ -66,7 +66,7 @@ class RowInference:
         self._arity = {variable.name: variable.arity for variable in network.variables}
         families = [(*network.parents(name), name) for name in self.names]
         self._family = [self.make_set(names) for names in families]
-        self._logs = [logarithm(network.table(name)) for name in self.names]
+        self._logs: dict[int, Logs] = {}  # of the tables that were needed
         self._tables_of = [0] * len(self.names)  # the tables that contain each variable
         for i, members in enumerate(self._family):
             for j in iterate_bits(members):
@@ -232,6 +232,8 @@ class RowInference:
         ordered = sorted(scope, key=lambda name: -position[name])
         axes = [names.index(name) for name in (*known, *ordered)]
         shape = [self._arity[name] for name in ordered]
+        if table not in self._logs:
+            self._logs[table] = logarithm(self._network.table(node))
         logs = self._logs[table].reshape([self._arity[name] for name in names])
         logs = logs.transpose(axes).reshape(-1, *shape)
         if not known:

@@ -21,7 +21,7 @@ from coevo.data.known_rows import KnownRows, UnknownCells, read_known_rows
 from coevo.data.match_states import UNKNOWN
 from coevo.data.source_options import SourceParameters
 from coevo.data.variable import Variable
-from coevo.errors import format_count, warn_caller
+from coevo.errors import format_count, import_optional, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import argmax_first, logarithm
@@ -115,6 +115,20 @@ class Prediction:
 
         return add_columns(frame, self.list_columns(probabilities), "join")
 
+    def to_pandas(self, probabilities: bool = False) -> Any:
+        """Return the prediction as a data frame of pandas, with the columns that `join` adds.
+
+        >>> from coevo.bundled import load_network
+        >>> table = np.array([["yes", "yes"], ["no", "no"]])
+        >>> rows = read_rows(load_network("asia"), table, names=["dysp", "smoke"])
+        >>> load_network("asia").predict(rows, "bronc").to_pandas(probabilities=True).round(3)
+          predicted  probability  bronc=yes  bronc=no
+        0       yes        0.880      0.880     0.120
+        1        no        0.913      0.087     0.913
+        """
+        pandas = import_optional("pandas", "pandas", "pandas")
+        return pandas.DataFrame(dict(self.list_columns(probabilities)))
+
     def list_columns(self, probabilities: bool = False) -> list[tuple[str, list[Any]]]:
         """Return the names and the cells of the columns that `join` adds."""
         shares, name = self.probabilities, self.variable.name
@@ -190,13 +204,12 @@ def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
         family = (*network.parents(name), name)
         if any(member not in columns for member in family):
             continue
-        known, cells = _find_cells(network, name, columns)
-        table_logs = logarithm(network.table(name))
-        per_row[known] += table_logs.ravel()[cells]
+        known = np.flatnonzero(_find_known([columns[member] for member in family]))
+        values = {member: columns[member][known] for member in family}
+        distribution = network.distribution(name)
+        per_row[known] += distribution.log_density(values)
         if len(known) == rows.n_stored:
-            n_rows = np.bincount(cells, rows.weights, minlength=table_logs.size)
-            occurring = np.flatnonzero(n_rows)
-            per_variable[name] = math.fsum(n_rows[occurring] * table_logs.ravel()[occurring])
+            per_variable[name] = distribution.total_log_density(values, rows.weights)
     is_complete = len(per_variable) == len(network.variables)
     if not is_complete:
         for component, numbers in _group_rows(inference, columns, rows.n_stored):

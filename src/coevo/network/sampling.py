@@ -16,8 +16,8 @@ from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
-from coevo.network.forward_sampler import ForwardSampler
 from coevo.network.inference import condition
+from coevo.network.node_distribution import ForwardSampler
 from coevo.randomness import RandomState, resolve_seed
 from coevo.signatures import check_keywords
 

@@ -319,6 +319,12 @@ def test_a_large_grid_is_refused_or_estimated_at_once():
     assert network.predict(complete, first).probabilities.shape == (3, 3)
 
 
+def test_a_message_reports_no_more_than_it_can():
+    network = grid_network(30, n_states=10)
+    sentence = refusal(ParameterError, network.most_probable_explanation)
+    assert f" needs {10**21:,}.0 GB of memory; " in sentence
+
+
 def test_a_grid_that_fits_into_memory_is_refused_by_its_work(monkeypatch):
     """18 x 18 variables of three states, on a machine with a petabyte."""
     monkeypatch.setattr("coevo.memory.get_machine_memory", lambda: 10**15)

@@ -132,6 +132,26 @@ def test_constants_have_the_same_values_in_c():
     assert len(compared) > 70
 
 
+@pytest.mark.parametrize(
+    ("module", "header", "names"),
+    [
+        ("network.planning", "plan.h", ("DONE", "NO_ROOM")),
+        ("averaging.chain_kernels", "block.h", ("MAX_BLOCK_SIZE",)),
+        ("search.allowed_kernels", "family_index.h", ("WORD_BITS",)),
+    ],
+)
+def test_constants_of_another_header_have_the_same_values(module, header, names):
+    in_c = list_c_constants((SOURCES / header).read_text())
+    in_python = vars(importlib.import_module(f"coevo.{module}"))
+    assert [in_c[name] for name in names] == [in_python[name] for name in names]
+
+
+def test_every_status_of_a_plan_is_known():
+    """`Calculation` takes more room for one, and every other but `DONE` for a plan too large."""
+    statuses = list_c_constants(re.search(r"enum \{ DONE.*?\};", read_headers())[0])
+    assert list(statuses) == ["DONE", "NO_ROOM", "TOO_LARGE"]
+
+
 def test_python_declares_every_function():
     own = {"find_cpu_level", "get_source_hash"}  # of the loader and of these tests
     assert set(list_c_functions()) == set(import_kernels()) | own

@@ -7,12 +7,12 @@ from functools import partial
 
 import pytest
 
-import coevo.memory
 from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import CoevoWarning
 from coevo.io import write_bif
 from coevo.network import BayesianNetwork
+from helpers.limits import forget_memory
 
 ODD = (Variable("a", ("x", "x,b=y", "=")), Variable("b", ("y", "n")), Variable("a,b", ("y",)))
 
@@ -147,8 +147,7 @@ def test_an_answer_that_is_not_exact_says_so(run, answer, monkeypatch):
     """The estimate of the library, with its standard errors, as text and as JSON."""
     arguments = ["asia", "bronc", "--given", "dysp=yes"]
     assert answer(*arguments)["is_exact"] is True
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 200)
-    monkeypatch.setattr("coevo.network.planning.count_bytes", lambda n_cells: 10**6 + n_cells)
+    forget_memory(monkeypatch)
     network, given = load_network("asia"), {"dysp": "yes"}
     with pytest.warns(CoevoWarning):
         found = network.marginals("bronc", given)["bronc"]

@@ -6,6 +6,7 @@ import gzip
 import pickle
 import shlex
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -465,6 +466,16 @@ def test_damaged_parquet(file):
         assert message.startswith("'t.parquet' is not a Parquet file, or is damaged (")
         assert message.endswith("). Write it again.")
     assert read_error(file(b"PAR1 and nothing more")).startswith("'t.csv' is not a Parquet file")
+
+
+@pytest.mark.parametrize(("name", "n_rows"), [("e6fa4de7195d", 14), ("e236e3b3d3c4", 0)])
+def test_a_column_of_parquet_that_is_too_short(file, name, n_rows):
+    """PyArrow reads a column by itself as far as a damaged file has it."""
+    content = (Path(__file__).parents[1] / "corpus/table-parquet" / name).read_bytes()
+    reason = f"column 'c' has {n_rows} of 24 rows"
+    assert read_error(file(content, "t.parquet")) == (
+        f"'t.parquet' is not a Parquet file, or is damaged ({reason}). Write it again."
+    )
 
 
 def test_parquet_without_pyarrow(file, monkeypatch):

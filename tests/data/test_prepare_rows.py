@@ -210,6 +210,13 @@ def test_a_state_called_total_is_no_total(seed):
     assert len(prepare(table, totals="drop")[0]) == int((table.hip != "total").sum())
 
 
+def test_a_table_of_words_has_no_totals(tmp_path):
+    """Nothing can be the sum of words."""
+    text = "region,shop,size\nn,a,big\nn,b,small\ns,c,big\ns,d,big\nTotal,e,small\nn,f,big\n"
+    rows, decisions = prepare(write(tmp_path, text))
+    assert (len(rows), decisions) == (6, [])
+
+
 # -- clusters
 
 

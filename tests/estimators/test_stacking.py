@@ -73,6 +73,17 @@ def test_a_member_that_is_too_sure_is_shrunk():
     assert loss(model) < 0.75 * loss(sure)
 
 
+def test_weights_come_from_rows_that_were_held_out():
+    """Neither column says anything by itself, which is all that naive Bayes can read."""
+    rng = np.random.default_rng(8)
+    x = rng.integers(0, 2, (300, 2))
+    y = np.where(rng.random(300) < 0.95, x[:, 0] ^ x[:, 1], rng.integers(0, 2, 300))
+    members = BayesianNetworkClassifier(method="hill_climb").fit(x, y).members_
+    assert members[0].structure == "tan"
+    blind = [member for member in members if member.structure in ("naive_bayes", "none")]
+    assert sum(member.weight for member in blind) < 0.05
+
+
 def test_without_signal_the_shares_of_the_classes_remain(seed):
     rng = np.random.default_rng(seed)
     y = (rng.random(120) < 0.3).astype(int)

@@ -7,13 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
-import coevo.memory
 from coevo.bundled import load_network
 from coevo.errors import NetworkError, ParameterError
 from coevo.exploration import Explorer, draw_page
 from coevo.exploration.drawing import MAX_BARS
 from coevo.report.page import Page, make_network_page
+from helpers import limits
 from helpers.errors import refusal
+from helpers.limits import INSIST, TOO_LONG
 from helpers.random_networks import random_evidence, random_network
 
 
@@ -75,21 +76,14 @@ def test_information_agrees_with_explain(asia):
 # -- networks that are too large
 
 
-TOO_LONG = (
-    "the exact answer would take about 1 minute with the elimination orders tried (smallest found: "
-    "0.0 billion operations)"
-)
-
-
 @pytest.fixture
 def forget_time(monkeypatch):
-    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 0)
+    limits.forget_time(monkeypatch)
 
 
 @pytest.fixture
 def forget_memory(monkeypatch):
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 200)
-    monkeypatch.setattr("coevo.network.planning.count_bytes", lambda n_cells: 10**6 + n_cells)
+    limits.forget_memory(monkeypatch)
 
 
 @pytest.mark.parametrize("limit", ["forget_time", "forget_memory"])
@@ -144,7 +138,7 @@ def test_estimated_information_agrees_with_explain(forget_time):
             "Estimated by likelihood weighting. Variables that seem to tell something by chance "
             "are left out."
         )
-        exact = network.explain(target, given, top=10)
+        exact = network.explain(target, given, top=10, exact=True)
         expected = {one.name: one.information for one in exact.next_observations}
         found = {explorer.names[row["variable"]]: row for row in answer["rows"]}
         assert answer["entropy"] == pytest.approx(exact.entropy, abs=0.02)
@@ -165,8 +159,8 @@ def test_estimated_information_agrees_with_explain(forget_time):
 
 def test_the_most_probable_explanation_is_not_estimated(forget_time):
     sentence = (
-        f"The most probable explanation is never estimated; {TOO_LONG}. Give more evidence, or use "
-        "coevo query --mpe."
+        f"The most probable explanation is never estimated; {TOO_LONG}. Give more evidence, "
+        f"{INSIST}"
     )
     explorer = Explorer(load_network("asia"))
     assert refusal(ParameterError, explorer.answer, "explanation", {}) == sentence

@@ -70,8 +70,8 @@ def enumerate_joint(network):
     return np.array(list(joint.values())).reshape(list(arities.values()))
 
 
-def grid_network(n, seed=0):
-    """Return a random binary network of n times n variables.
+def grid_network(n, seed=0, n_states=2):
+    """Return a random network of n times n variables, which are binary by default.
 
     The parents of a variable are the one above it and the one to its left.
     """
@@ -84,6 +84,10 @@ def grid_network(n, seed=0):
     }
     tables = {}
     for node, above in parents.items():
-        yes = rng.uniform(0.1, 0.9, 2 ** len(above))
-        tables[node] = np.stack([yes, 1 - yes], axis=1)
-    return BayesianNetwork([Variable(node, ("yes", "no")) for node in parents], parents, tables)
+        if n_states == 2:
+            yes = rng.uniform(0.1, 0.9, 2 ** len(above))
+            tables[node] = np.stack([yes, 1 - yes], axis=1)
+        else:
+            tables[node] = rng.dirichlet(np.ones(n_states), n_states ** len(above))
+    states = ("yes", "no", *(f"other{k}" for k in range(2, n_states)))
+    return BayesianNetwork([Variable(node, states) for node in parents], parents, tables)

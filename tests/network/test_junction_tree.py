@@ -139,12 +139,15 @@ def test_a_tree_that_does_not_fit_into_memory_is_refused(monkeypatch):
     assert refusal(ParameterError, JunctionTree, load_network("andes")) == sentence
 
 
-def test_a_tree_that_takes_too_long_is_refused_if_asked_for(monkeypatch):
+def test_a_tree_that_takes_too_long_is_refused_unless_it_must_be_exact(monkeypatch):
     monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 10**5)
     sentence = (
-        "The junction tree of the best elimination order found takes 0.0 billion operations. Use "
-        "query or marginals of the network."
+        "A junction tree is never estimated; the exact answer would take about 1 minute with the "
+        "elimination orders tried (smallest found: 0.0 billion operations). Use query or marginals "
+        "of the network, or compute the exact answer with exact=True (--exact)."
     )
     network = load_network("andes")
-    assert refusal(ParameterError, JunctionTree, network, is_limited=True) == sentence
-    assert JunctionTree(network).n_cells > 10**5 / 3
+    assert refusal(ParameterError, JunctionTree, network) == sentence
+    assert JunctionTree(network, exact=True).n_cells > 10**5 / 3
+    sentence = "'exact' of JunctionTree must be a bool; got 1."
+    assert refusal(ParameterError, JunctionTree, network, exact=1) == sentence

@@ -1,6 +1,7 @@
 """Learning from rows in shards writes the same files as learning from rows in memory."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from coevo import checkpoints
 from coevo.data import audit
 from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, ParameterError
 from coevo.learning import learn
+from helpers.errors import refusal
 from helpers.problems import drop_times
 
 
@@ -223,3 +225,18 @@ def test_the_audit_of_single_columns():
     assert [one for one in found if one.kind != "not_compared"] == alone
     assert {one.kind for one in alone} == {"constant", "identifier", "rare_states"}
     assert len(alone) < len(whole)
+
+
+def test_rows_that_a_damaged_file_does_not_have_are_missed(tmp_path):
+    """PyArrow ends without an error and without a row if one column has none of its 24."""
+    damaged = Path(__file__).parents[1] / "corpus/table-parquet/e236e3b3d3c4"
+    path = tmp_path / "t.parquet"
+    shutil.copyfile(damaged, path)
+    sentence = (
+        f"{str(path)!r} is not a Parquet file, or is damaged (0 of 24 rows can be read). Write it "
+        "again."
+    )
+    types = dict.fromkeys("abc", "categorical")
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    assert refusal(DataError, coevo.learn, path, types=types, shards=shards) == sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.bundled import load_network
+from coevo.learning import learn
 from coevo.network import sample
 from coevo.progress import SearchProgress
 from coevo.score import FamilyScorer
@@ -90,6 +91,27 @@ def test_the_text_names_each_limit(limits, expected, fraction, rows, clock):
     best = "best score -1,234.57, found in generation 24 (4.1 s ago), 7 arcs, 0 families per second"
     assert str(progress) == expected.format(best=best)
     assert progress.fraction == (None if fraction is None else pytest.approx(fraction))
+
+
+@pytest.mark.parametrize(("limits", "least", "most"), [({}, 14, 24), ({"patience": 9}, 9, 9)])
+def test_the_patience_that_is_shown_is_that_which_ends_the_search(
+    limits, least, most, rows, monkeypatch
+):
+    """Without a limit of the user, ccma waits for 14 to 25 generations."""
+    shown = []
+    update = SearchProgress.update
+
+    def update_and_keep(progress, row):
+        update(progress, row)
+        shown.append((progress.patience, str(progress)))
+
+    monkeypatch.setattr(SearchProgress, "update", update_and_keep)
+    found = learn(rows, random_state=0, bootstraps=0, **limits).search
+    assert found.stop_reason == "patience"
+    patience, text = shown[-1]
+    assert least <= patience <= most
+    assert found.history[-1].generation - found.history[-1].improved == patience
+    assert f" {patience} of {patience} generations without improvement" in text
 
 
 def test_the_seconds_advance_between_generations(rows, clock):

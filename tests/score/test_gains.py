@@ -151,3 +151,17 @@ def test_near_misses_are_the_best_pairs_outside(score, seed, monkeypatch):
     assert find_near_misses(scorer, dag, rules, limit=4) == found
     (other,) = find_near_misses(FamilyScorer(dataset, "aic"), dag, rules, limit=1)
     assert other.probability is None  # AIC is no log odds
+
+
+def test_near_misses_are_ranked_by_probability_not_by_gain():
+    """Two directions that are possible together are more probable than one with a larger gain."""
+    dataset = sample(load_network("asia"), 150, 26)
+    dag = DAG(dataset.names, [("smoke", "lung"), ("lung", "either"), ("tub", "either")])
+    rules = Constraints(forbidden=[("bronc", "dysp")], max_parents=2).to_rules(dataset.names)
+    found = find_near_misses(FamilyScorer(dataset, "bic"), dag, rules, limit=4)
+    assert [(miss.parent, miss.child) for miss in found[1:3]] == [
+        ("smoke", "bronc"),
+        ("either", "xray"),
+    ]
+    assert found[1].gain < found[2].gain
+    assert found[1].probability > found[2].probability

@@ -62,16 +62,78 @@ def test_many_clients_lose_no_event(tmp_path, seed):
         assert seen == expected
 
 
+async def read_notices(feed, stamp):
+    """Return the notices that a stream after a stamp begins with; there is at least one."""
+    stream = feed.follow(stamp=stamp)
+    await anext(stream)
+    found = [content for _, content in parse(await anext(stream))]
+    await stream.aclose()
+    return found
+
+
 def test_notices_reach_those_who_listen(tmp_path):
     async def follow():
         feed = Feed()
         stream = feed.follow()
         assert await anext(stream) == b": connected\n\n"
         feed.notify("runs")
-        assert await anext(stream) == format_event(b'{"kind": "runs"}')
+        content = json.dumps({"kind": "runs", "stamp": feed.stamp}).encode()
+        assert await anext(stream) == format_event(content)
         feed.close()
         with pytest.raises(StopAsyncIteration):
             await anext(stream)
+
+    asyncio.run(follow())
+
+
+def test_notices_reach_those_who_come_back():
+    """After a stamp comes the last notice about each list that changed since, in order, once."""
+
+    async def follow():
+        feed = Feed()
+        begin = feed.stamp
+        for kind in ("runs", "tables", "runs"):
+            feed.notify(kind)
+        found = await read_notices(feed, begin)
+        assert [content["kind"] for content in found] == ["tables", "runs"]
+        assert found[-1]["stamp"] == feed.stamp
+        (last,) = await read_notices(feed, found[0]["stamp"])
+        assert last == found[1]
+        stream = feed.follow(stamp=feed.stamp)  # who has seen all waits for the next one
+        await anext(stream)
+        feed.notify("networks")
+        assert [content["kind"] for _, content in parse(await anext(stream))] == ["networks"]
+
+    asyncio.run(follow())
+
+
+@pytest.mark.parametrize("stamp", ["", "x", "x.1", "{}.-1", "{}.x", "{}.²", "{}." + "9" * 16])
+def test_a_stamp_of_another_server_stands_before_all_notices(stamp):
+    feed = Feed()
+    feed.notify("tables")
+    found = asyncio.run(read_notices(feed, stamp.format(feed.stamp.partition(".")[0])))
+    assert [content["kind"] for content in found] == ["networks", "runs", "tables"]
+    assert found[-1]["stamp"] == feed.stamp
+
+
+def test_no_notice_is_lost_however_often_a_tab_connects(seed):
+    """Whenever a tab has heard all notices, it has heard of every change before."""
+
+    async def follow():
+        feed, rng = Feed(), random.Random(seed)
+        stamp, seen, n_changes = feed.stamp, {}, {"runs": 0, "tables": 0}
+        for _ in range(300):
+            for _ in range(rng.randint(0, 3)):
+                kind = rng.choice(list(n_changes))
+                n_changes[kind] += 1
+                feed.notify(kind)
+            if stamp == feed.stamp:
+                continue
+            found = await read_notices(feed, stamp)
+            for content in found[: rng.randint(1, len(found))]:  # the connection may end early
+                stamp, seen[content["kind"]] = content["stamp"], n_changes[content["kind"]]
+            if stamp == feed.stamp:
+                assert seen == {kind: n for kind, n in n_changes.items() if n}
 
     asyncio.run(follow())
 

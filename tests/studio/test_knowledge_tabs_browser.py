@@ -4,7 +4,14 @@ import json
 
 import pytest
 
-from helpers.studio_pages import add_table, expect, hold_answer, knowledge_of, wait_for_put
+from helpers.studio_pages import (
+    add_table,
+    expect,
+    hold_answer,
+    knowledge_of,
+    wait_for_put,
+    wait_until_live,
+)
 
 REFUSED = "Failed to load resource: the server responded with a status of 409"
 MERGE = """async versions => {
@@ -90,6 +97,44 @@ def test_hidden_tabs_show_what_changed_when_they_are_shown_again(open_tab, serve
         tab.evaluate(SHOW, "visible")
     expect(known.locator("#statements li")).to_have_count(1)
     expect(home.get_by_role("link", name=added)).to_be_visible()
+
+
+def test_a_tab_that_was_opened_hidden_shows_what_changed_before_its_first_stream(open_tab, server):
+    """As a link that is opened in the background: it reads its lists, and hears nothing yet."""
+    tab = open_tab("/home").context.new_page()
+    tab.add_init_script("""
+        Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
+    """)
+    tab.goto(f"{server.address}#/home")
+    tab.wait_for_selector("#view > div")
+    added = add_table(server, "before-the-stream")
+    server.studio.notify("tables")
+    tab.evaluate(SHOW, "visible")
+    wait_until_live(tab)
+    expect(tab.get_by_role("link", name=added)).to_be_visible()
+
+
+def test_a_tab_reads_again_what_changed_and_nothing_else(open_tab, server):
+    tab = open_tab("/home")
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url.removeprefix(server.base)))
+
+    def hide_and_show():
+        tab.evaluate(SHOW, "hidden")
+        for kind in changed:
+            server.studio.notify(kind)
+        tab.evaluate(SHOW, "visible")
+        wait_until_live(tab)
+
+    changed = ()
+    hide_and_show()
+    changed = ("tables", "tables")
+    with tab.expect_response(lambda answer: answer.url.endswith("/api/workspace")):
+        hide_and_show()
+    changed = ("runs",)
+    with tab.expect_response(lambda answer: answer.url.endswith("/api/workspace")):
+        hide_and_show()
+    assert [path for path in asked if "/api/events" not in path] == ["/api/workspace"] * 2
 
 
 def test_news_that_come_while_a_button_is_pressed_are_kept(open_tab, server):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import print_json, show_status
+from coevo.cli.evidence_args import exact_option
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     format_option,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-OWN_OPTIONS = ("sources", "cv", "target", "figure", "per_variable", "output_format")
+OWN_OPTIONS = ("sources", "cv", "target", "figure", "per_variable", "exact", "output_format")
 
 
 @click.command("evaluate")
@@ -56,6 +57,7 @@ OWN_OPTIONS = ("sources", "cv", "target", "figure", "per_variable", "output_form
     is_flag=True,
     help="Also print the log-likelihood of each variable given its parents.",
 )
+@exact_option
 @make_search_options("Stop each fold")
 @column_options
 @make_seed_option("answer")
@@ -67,6 +69,7 @@ def command(
     target: str | None,
     figure: str | None,
     per_variable: bool,
+    exact: bool,
     search: dict[str, Any],
     columns: dict[str, Any],
     seed: int,
@@ -94,7 +97,7 @@ def command(
     coevo evaluate patients.csv --cv 10 --target ill -m hill_climb -s bic
     """
     model, data = _split_sources(sources, cv)
-    _check_options(cv, target, figure, per_variable)
+    _check_options(cv, target, figure, per_variable, exact)
     if cv is not None:
         found = _cross_validate(
             model, data, cv, target, {**search, "random_state": seed, "n_jobs": n_jobs}, columns
@@ -103,7 +106,7 @@ def command(
             _draw_folds(found, Path(figure))
         _print_folds(found, output_format, figure)
         return
-    _evaluate(str(model), data, target, figure, per_variable, columns, output_format)
+    _evaluate(str(model), data, target, figure, per_variable, exact, columns, output_format)
 
 
 def _split_sources(sources: tuple[str, ...], cv: int | None) -> tuple[str | None, str]:
@@ -127,7 +130,7 @@ def _list_reading_options() -> set[str]:
 
 
 def _check_options(
-    cv: int | None, target: str | None, figure: str | None, per_variable: bool
+    cv: int | None, target: str | None, figure: str | None, per_variable: bool, exact: bool
 ) -> None:
     """Raise `ParameterError` for options that do not fit together."""
     if figure is not None:
@@ -140,6 +143,8 @@ def _check_options(
         check_figure_path(figure)
     if cv is not None and per_variable:
         raise ParameterError("'--per-variable' and '--cv' cannot be combined.")
+    if cv is not None and exact:
+        raise ParameterError("'--cv' is always exact. Leave out '--exact'.")
     if cv is not None:
         return
     context = click.get_current_context()
@@ -221,6 +226,7 @@ def _evaluate(
     target: str | None,
     figure: str | None,
     per_variable: bool,
+    exact: bool,
     columns: dict[str, Any],
     output_format: str,
 ) -> None:
@@ -230,7 +236,7 @@ def _evaluate(
         network = open_network(model)
         reading = {name: columns[name] for name in _list_reading_options() & columns.keys()}
         rows = read_network_rows(network, data, reading)
-        likelihood = network.log_likelihood(rows)
+        likelihood = network.log_likelihood(rows, exact=exact)
         if per_variable and not likelihood.per_variable:
             raise ParameterError(
                 "'--per-variable' needs rows without unknown cells. "
@@ -238,7 +244,7 @@ def _evaluate(
             )
         answer = _make_answer(likelihood, list(rows.codes))
         if target is not None:
-            answer |= _predict(network, rows, target, figure)
+            answer |= _predict(network, rows, target, figure, exact)
     if output_format == "json":
         print_json(answer)
         return
@@ -247,10 +253,10 @@ def _evaluate(
 
 
 def _predict(
-    network: BayesianNetwork, rows: Any, target: str, figure: str | None
+    network: BayesianNetwork, rows: Any, target: str, figure: str | None, exact: bool
 ) -> dict[str, Any]:
     """Return the measures of the prediction of a target; draw the figure."""
-    prediction = network.predict(rows, target)
+    prediction = network.predict(rows, target, exact=exact)
     metrics = prediction.evaluate(rows)
     answer: dict[str, Any] = {"target": target, "states": list(prediction.variable.states)}
     answer["metrics"] = metrics.as_dict()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coevo.cli.tables import Answering
     from coevo.data import Variable
 
-__all__ = ["given_option", "read_given", "read_names", "soft_option"]
+__all__ = ["exact_option", "given_option", "read_given", "read_names", "soft_option"]
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
@@ -37,6 +37,13 @@ soft_option = click.option(
     metavar="VARIABLE=STATE:WEIGHT,...",
     help="Soft evidence: an uncertain finding about a variable, with a weight for each state that "
     "it is possible in, as smoke=yes:0.7,no:0.3 (repeatable).",
+)
+
+exact_option = click.option(
+    "--exact",
+    is_flag=True,
+    help="Compute exact answers, however long they take (default: those that would take more than "
+    "about a minute are estimated, or refused where there is no honest estimate).",
 )
 
 

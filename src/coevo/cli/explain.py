@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from coevo.cli.console import print_json, show_status
-from coevo.cli.evidence_args import given_option, read_given, read_names, soft_option
+from coevo.cli.evidence_args import (
+    exact_option,
+    given_option,
+    read_given,
+    read_names,
+    soft_option,
+)
 from coevo.cli.options import format_option
 from coevo.errors import ParameterError
 
@@ -35,6 +41,7 @@ __all__ = ["command"]
     show_default=True,
     help="Maximum number of variables to list that tell most about TARGET.",
 )
+@exact_option
 @format_option
 def command(
     model: str,
@@ -43,6 +50,7 @@ def command(
     soft: tuple[str, ...],
     state: str | None,
     top: int,
+    exact: bool,
     output_format: str,
 ) -> None:
     """Show what matters for a variable, and explain its probability.
@@ -66,7 +74,8 @@ def command(
         names = read_names(network, [target])
         if len(names) > 1:
             raise ParameterError(f"'explain' is about one variable; got {len(names)}. Name one.")
-        found = network.explain(names[0], read_given(network, given, soft), state=state, top=top)
+        evidence = read_given(network, given, soft)
+        found = network.explain(names[0], evidence, state=state, top=top, exact=exact)
     if output_format == "json":
         print_json(found.as_dict())
         return

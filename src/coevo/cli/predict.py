@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import print_json, show_status
+from coevo.cli.evidence_args import exact_option
 from coevo.cli.options import format_option
 from coevo.cli.prediction_output import format_confusion, format_metrics
 from coevo.cli.table_options import drop_option, row_options
@@ -40,6 +41,7 @@ __all__ = ["command"]
     metavar="FILE",
     help="Write the table to this file (CSV, TSV or Parquet).  [default: standard output, as CSV]",
 )
+@exact_option
 @row_options
 @format_option
 def command(
@@ -50,6 +52,7 @@ def command(
     drop: tuple[str, ...],
     opening: dict[str, Any],
     output: str | None,
+    exact: bool,
     output_format: str,
 ) -> None:
     """Predict a variable in each row of a table.
@@ -79,7 +82,7 @@ def command(
             check_writable(output)
             refuse_overwriting("-o", output, data)
         rows = read_network_rows(network, path, opening, drop=drop)
-        prediction = network.predict(rows, target)
+        prediction = network.predict(rows, target, exact=exact)
         answer = _make_answer(prediction, rows.n_rows)
         if target in rows.codes and (rows.codes[target] >= 0).any():
             answer["metrics"] = prediction.evaluate(rows).as_dict()

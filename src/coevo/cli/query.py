@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coevo.cli.console import print_json, show_status
-from coevo.cli.evidence_args import given_option, read_given, read_names, soft_option
+from coevo.cli.evidence_args import (
+    exact_option,
+    given_option,
+    read_given,
+    read_names,
+    soft_option,
+)
 from coevo.cli.options import format_option
 from coevo.cli.tables import open_answering
 from coevo.errors import CoevoWarning, ParameterError
@@ -37,12 +43,7 @@ ShownStates = Mapping[str, Mapping[str, str]]  # by variable: the text of each s
     help="Print the most probable explanation: the jointly most probable states of all variables "
     "that are not given.",
 )
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Compute exact answers, however long they take (default: estimate those that would take "
-    "more than about a minute).",
-)
+@exact_option
 @format_option
 def command(
     model: str,
@@ -60,7 +61,8 @@ def command(
     folder of a posterior, answers are averaged over its networks. Prints the distribution of each
     TARGET. Without a TARGET, prints the distribution of every variable that
     is not given. Inference is exact. If no way is found to fit the tables into memory, or to
-    compute them in about a minute, the answer is an estimate, and its first line says so.
+    compute them in about a minute, the answer is an estimate, and its first line says so; a most
+    probable explanation is refused then.
 
     \b
     coevo query earthquake Burglary --given JohnCalls=True,MaryCalls=True
@@ -89,7 +91,7 @@ def command(
                 network, names, evidence, exact
             )
         elif isinstance(network, BayesianNetwork):
-            answer, line = _explain(network, evidence), ""
+            answer, line = _explain(network, evidence, exact), ""
         else:
             raise ParameterError(
                 f"'--mpe' needs one network, and {model!r} averages over many. Ask the network of "
@@ -174,9 +176,9 @@ def _describe_quality(answers: Collection[Distribution]) -> dict[str, Any]:
     }
 
 
-def _explain(network: BayesianNetwork, given: dict[str, Any]) -> dict[str, Any]:
+def _explain(network: BayesianNetwork, given: dict[str, Any], exact: bool) -> dict[str, Any]:
     """Return the most probable explanation, and its joint probability with the evidence."""
-    found = network.most_probable_explanation(given)
+    found = network.most_probable_explanation(given, exact=exact)
     return {
         "is_exact": True,
         "states": dict(found.states),

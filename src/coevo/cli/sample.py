@@ -7,7 +7,7 @@ import sys
 import click
 
 from coevo.cli.console import show_status
-from coevo.cli.evidence_args import given_option, read_given
+from coevo.cli.evidence_args import exact_option, given_option, read_given
 from coevo.cli.options import make_seed_option
 from coevo.errors import format_count
 
@@ -19,6 +19,7 @@ __all__ = ["command"]
 @click.option("--rows", type=click.IntRange(min=1), required=True, help="Number of rows.")
 @make_seed_option("rows")
 @given_option
+@exact_option
 @click.option(
     "-o",
     "--output",
@@ -26,7 +27,9 @@ __all__ = ["command"]
     metavar="FILE",
     help="File to write: .csv, .tsv, .csv.gz, .tsv.gz or .parquet.",
 )
-def command(network: str, rows: int, seed: int, given: tuple[str, ...], output: str) -> None:
+def command(
+    network: str, rows: int, seed: int, given: tuple[str, ...], exact: bool, output: str
+) -> None:
     """Sample rows from a network into a file.
 
     With --given, the rows come from the distribution given the evidence: the named variables
@@ -44,7 +47,7 @@ def command(network: str, rows: int, seed: int, given: tuple[str, ...], output: 
 
         check_writable(output)
         source = open_network(network)
-        dataset = sample(source, rows, seed, read_given(source, given))
+        dataset = sample(source, rows, seed, read_given(source, given), exact)
         write_data(dataset, output)
     size = f"{format_count(rows, 'row')} of {format_count(dataset.n_variables, 'variable')}"
     print(f"Wrote {size} to {output}.", file=sys.stderr)

@@ -67,6 +67,9 @@ def _read_column(name: str, place: tuple[Any, str], options: ReadOptions) -> Col
     file, stored = place
     native = file.read(columns=[stored])
     native.validate(full=True)  # a damaged file may have codes without a category
+    n_rows = file.metadata.num_rows  # PyArrow does not compare it with a column that it reads alone
+    if len(native) != n_rows:
+        raise ValueError(f"column {name!r} has {len(native):,} of {n_rows:,} rows")
     table = nw.from_native(native, eager_only=True)
     return read_series(name, table[stored], options)
 

@@ -70,7 +70,7 @@ class Explorer:
         A network that is too large for one has an estimator, which answers the same questions.
         """
         try:
-            return JunctionTree(self.network, is_limited=True)
+            return JunctionTree(self.network)
         except ParameterError:  # its only reason is the size
             return BeliefEstimator(self.network)
 
@@ -107,7 +107,7 @@ class Explorer:
     def tell_explanation(self, body: Body) -> Answer:
         """Return the jointly most probable state of each variable."""
         given = _get_given(body)
-        found = most_probable_explanation(self.network, given, is_limited=True)
+        found = most_probable_explanation(self.network, given)
         states = [
             encode_state(self.network.variable(name), found.states.get(name, given.get(name)))
             for name in self.names

@@ -328,7 +328,7 @@ def _run(plan: _Plan, show: Callable[[int], None]) -> CrossValidation:
             warnings.simplefilter("ignore", CoevoWarning)
             network = _learn(settings, plan.raw.take(others))
             rows = read_known_rows(plan.raw.take(held_out), network.variables)
-            likelihood = network.log_likelihood(rows)
+            likelihood = network.log_likelihood(rows, exact=True)
             per_row[held_out] = likelihood.per_row
             if variable is not None and shares is not None:
                 shares[held_out] = _predict(network, rows, variable)
@@ -362,7 +362,7 @@ def _learn(settings: LearnSettings, raw: RawTable) -> BayesianNetwork:
 
 def _predict(network: BayesianNetwork, rows: Any, variable: Variable) -> NDArray[np.float64]:
     """Return the probabilities of the states of a variable, in its own order of states."""
-    found = network.predict(rows, variable.name)
+    found = network.predict(rows, variable.name, exact=True)
     places = {state: k for k, state in enumerate(found.variable.states)}
     chosen: NDArray[np.float64] = found.probabilities[:, [places[s] for s in variable.states]]
     return chosen

@@ -225,7 +225,9 @@ class LearnTask:
     def make_progress(self) -> SearchProgress:
         """Return the progress of the search, to be updated after each generation."""
         if self.incomplete is None:
-            return SearchProgress(self.spec.limits, self.scorer)
+            spec = self.spec
+            least = None if spec.budget.is_bounded else spec.method.least_patience
+            return SearchProgress(spec.limits, self.scorer, least_patience=least)
         return SearchProgress(self.spec.budget, None)
 
     def search(

@@ -356,11 +356,13 @@ class BayesianNetwork:
 
         return marginals(self, targets, given, exact)
 
-    def log_probability(self, given: Evidence | None = None) -> float:
+    @check_keywords()
+    def log_probability(self, given: Evidence | None = None, *, exact: bool = False) -> float:
         """Return the natural logarithm of the probability of the evidence (``-inf`` for 0).
 
         It is exact. `ParameterError` is raised if no elimination order is found whose tables fit
-        into memory; `measure_evidence` then returns an estimate.
+        into memory, and without ``exact=True`` also if they take more than about a minute of work;
+        `measure_evidence` then returns an estimate.
 
         >>> from coevo.bundled import load_network
         >>> round(load_network("earthquake").log_probability({"Earthquake": "True"}), 4)
@@ -368,7 +370,7 @@ class BayesianNetwork:
         """
         from coevo.network.inference import log_probability
 
-        return log_probability(self, given)
+        return log_probability(self, given, exact)
 
     def measure_evidence(
         self, given: Evidence | None = None, *, exact: bool = False
@@ -387,11 +389,14 @@ class BayesianNetwork:
         return measure_evidence(self, given, exact)
 
     @check_keywords()
-    def most_probable_explanation(self, given: Evidence | None = None) -> Explanation:
+    def most_probable_explanation(
+        self, given: Evidence | None = None, *, exact: bool = False
+    ) -> Explanation:
         """Return the jointly most probable states of all variables without evidence (MPE).
 
         These can differ from the most probable state of each variable by itself. Ties are
-        broken by the order of the states.
+        broken by the order of the states. It is never estimated: more than about a minute of work
+        raises `ParameterError`, unless ``exact=True`` asks for it.
 
         >>> from coevo.bundled import load_network
         >>> earthquake = load_network("earthquake")
@@ -400,7 +405,7 @@ class BayesianNetwork:
         """
         from coevo.network.inference import most_probable_explanation
 
-        return most_probable_explanation(self, given)
+        return most_probable_explanation(self, given, exact)
 
     @check_keywords()
     def explain(
@@ -410,6 +415,7 @@ class BayesianNetwork:
         *,
         state: str | None = None,
         top: int = 5,
+        exact: bool = False,
     ) -> TargetExplanation:
         """Explain the probability of a variable: the effect of each finding, and what to ask next.
 
@@ -429,6 +435,9 @@ class BayesianNetwork:
             probability the evidence changes most).
         top : int, default: 5
             Maximum number of unobserved variables.
+        exact : bool, default: False
+            Compute the numbers however long they take. By default more than about a minute of work
+            raises `ParameterError`: nothing is estimated.
 
         Examples
         --------
@@ -445,15 +454,18 @@ class BayesianNetwork:
         """
         from coevo.network.explain import explain
 
-        return explain(self, target, given, state, top)
+        return explain(self, target, given, state, top, exact)
 
-    def log_likelihood(self, table: Any) -> RowLikelihood:
+    @check_keywords()
+    def log_likelihood(self, table: Any, *, exact: bool = False) -> RowLikelihood:
         """Return the log-likelihood of each row and of all rows, in natural logarithms.
 
         `table` is a table of any kind that `read_data` accepts. Numbers fall into the bins of the
         network, other columns are ignored. A cell is unknown if its value is missing, if the
         network has no such state, or if the table has no such column; unknown variables are
         summed out. An impossible row has ``-inf``, and a `CoevoWarning` names the first of them.
+        To sum out is exact: more than about a minute of work for all rows raises `ParameterError`,
+        unless ``exact=True`` asks for it.
 
         >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
@@ -463,15 +475,15 @@ class BayesianNetwork:
         """
         from coevo.network.rows import log_likelihood
 
-        return log_likelihood(self, table)
+        return log_likelihood(self, table, exact)
 
     @check_keywords()
-    def predict(self, table: Any, target: str) -> Prediction:
+    def predict(self, table: Any, target: str, *, exact: bool = False) -> Prediction:
         """Return the probability of each state of the target in each row, given the other columns.
 
-        `table` and unknown cells are as for `log_likelihood`; the column of the target is not
-        used. A row that is impossible under the network gets the probabilities without evidence,
-        and a `CoevoWarning` says so.
+        `table`, unknown cells and `exact` are as for `log_likelihood`; the column of the target is
+        not used. A row that is impossible under the network gets the probabilities without
+        evidence, and a `CoevoWarning` says so.
 
         >>> from coevo.bundled import load_network
         >>> from coevo.network import sample
@@ -487,7 +499,7 @@ class BayesianNetwork:
         """
         from coevo.network.rows import predict
 
-        return predict(self, table, target)
+        return predict(self, table, target, exact)
 
     def plot(self, arc_values: Mapping[Arc, float] | None = None) -> Picture:
         """Draw the structure. The states of a variable appear while the pointer is on it.

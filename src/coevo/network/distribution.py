@@ -360,20 +360,29 @@ answer was not feasible with the elimination orders tried (smallest found: 114.6
     )
 
 
-def describe_infeasible(cost: Cost, is_in_memory: bool) -> str:
+def describe_infeasible(cost: Cost, is_in_memory: bool, is_part: bool = False) -> str:
     """Return why an answer is not exact. It must not say what the exact answer needs.
 
     `cost` is that of the best order of the rules that were tried. Nobody proved that it is the best
-    of all orders.
+    of all orders. `is_part` says that it is only a part of what the answer takes.
 
     >>> describe_infeasible(Cost(10**9, 10**11), is_in_memory=True)
     'the exact answer would take about 23 minutes with the elimination orders tried (smallest \
 found: 100.0 billion operations)'
+    >>> describe_infeasible(Cost(10**9, 10**11), is_in_memory=True, is_part=True)
+    'the exact answer would take more than 23 minutes with the elimination orders tried (more than \
+100.0 billion operations)'
     """
     if not is_in_memory:
         return (
             "the exact answer was not feasible with the elimination orders tried (smallest found: "
             f"{cost.n_bytes / 1e9:,.1f} GB)"
+        )
+    if is_part:
+        minutes = format_count(max(1, cost.n_operations // OPERATIONS_PER_MINUTE), "minute")
+        return (
+            f"the exact answer would take more than {minutes} with the elimination orders tried "
+            f"(more than {cost.n_operations / 1e9:,.1f} billion operations)"
         )
     minutes = format_count(max(1, round(cost.n_operations / OPERATIONS_PER_MINUTE)), "minute")
     return (

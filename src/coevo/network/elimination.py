@@ -36,6 +36,7 @@ __all__ = [
     "broadcast_shape",
     "check_elimination",
     "count_bytes",
+    "count_peak",
     "find_relevant",
     "logarithm",
     "make_point",
@@ -97,7 +98,7 @@ def find_relevant(network: BayesianNetwork, names: Iterable[str]) -> set[str]:
 class Elimination:
     """Some variables of a network, the evidence, and the elimination order of the others.
 
-    The caller checks `count_bytes` or `measure_cost` before `sum_out` or `maximise`.
+    The caller checks `measure_cost` before `sum_out` or `maximise`.
 
     Parameters
     ----------
@@ -234,26 +235,19 @@ class Elimination:
         def count(names: Iterable[str]) -> int:
             return math.prod(self.arity[name] for name in names)
 
-        waiting: dict[str, int] = defaultdict(int)  # messages, by the step that uses them
-        n_waiting = n_most = 0
-        for step in self.steps:
-            n_most = max(n_most, n_waiting + 3 * count(step.clique))
-            n_waiting -= waiting.pop(step.variable, 0)
-            if step.separator:
-                n_waiting += count(step.separator)
-                waiting[step.separator[-1]] += count(step.separator)
-        n_cells = n_most + sum(count(scope) for scope in self._scopes.values())
+        n_cells = count_peak(self.steps, self.arity, 3)
+        n_cells += sum(count(scope) for scope in self._scopes.values())
         n_cells += 2 * sum(count(step.clique) for step in self.steps if step.variable in keep)
         if is_maximised:
             n_cells += sum(count(step.separator) for step in self.steps) // 4  # 1 or 2 bytes each
         return count_bytes(n_cells)
 
-    def measure_cost(self, is_maximised: bool = False) -> Cost:
-        """Return the bytes and the operations of `sum_out` or `maximise`; nothing is kept."""
+    def measure_cost(self, keep: Collection[str] = (), is_maximised: bool = False) -> Cost:
+        """Return the bytes and the operations of `sum_out` or `maximise`."""
         n_operations = (MAXIMISED_OPERATIONS if is_maximised else 1) * count_cells(
             self.steps, self.arity
         )
-        return Cost(self.count_bytes((), is_maximised), n_operations)
+        return Cost(self.count_bytes(keep, is_maximised), n_operations)
 
 
 def check_elimination(n_bytes: int) -> None:
@@ -266,6 +260,26 @@ def check_elimination(n_bytes: int) -> None:
         "Exact inference with the best elimination order found",
         "Give more evidence, or use a machine with more memory.",
     )
+
+
+def count_peak(steps: Iterable[EliminationStep], arity: Mapping[str, int], n_copies: int) -> int:
+    """Return the most cells that exist at one time: messages not yet used, and copies of a clique.
+
+    >>> separators = {"a": ("b",), "b": ("c",), "c": ()}
+    >>> steps = [EliminationStep(name, others) for name, others in separators.items()]
+    >>> count_peak(steps, {"a": 2, "b": 3, "c": 5}, n_copies=3)  # the message to b, and b with c
+    48
+    """
+    waiting: dict[str, int] = defaultdict(int)  # messages, by the step that uses them
+    n_waiting = n_most = 0
+    for step in steps:
+        n_message = math.prod(arity[name] for name in step.separator)
+        n_most = max(n_most, n_waiting + n_copies * n_message * arity[step.variable])
+        n_waiting -= waiting.pop(step.variable, 0)
+        if step.separator:
+            n_waiting += n_message
+            waiting[step.separator[-1]] += n_message
+    return n_most
 
 
 def count_bytes(n_cells: int) -> int:

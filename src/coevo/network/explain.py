@@ -41,7 +41,8 @@ from coevo.network.explanation import (
     Outcome,
     TargetExplanation,
 )
-from coevo.network.inference import marginals, query
+from coevo.network.inference import compute_marginals, log_probability, query
+from coevo.network.work_limit import WorkLimit, check_exact
 
 __all__ = ["explain", "split_evidence"]
 
@@ -56,8 +57,10 @@ def explain(
     given: Given | None = None,
     state: str | None = None,
     top: int = 5,
+    exact: bool = False,
 ) -> TargetExplanation:
     """Return what each finding does to the target, and what would tell most about it."""
+    check_exact(exact, "explain")
     enter_evidence(network, given, "explain")
     findings: Given = {
         name: value if isinstance(value, Mapping) else _name_state(network.variable(name), value)
@@ -70,7 +73,7 @@ def explain(
         raise bad_parameter("top", "explain", "an int >= 0", top)
     variable = network.variable(target)
     chosen = None if state is None else encode_state(variable, state)
-    reader = _Reader(network, variable)
+    reader = _Reader(network, variable, WorkLimit("An explanation", exact))
     prior, posterior = reader.query({}), reader.query(findings)
     code = _choose_state(prior, posterior) if chosen is None else chosen
     effects = [
@@ -95,14 +98,17 @@ def _name_state(variable: Variable, value: Any) -> str:
 
 
 class _Reader:
-    """What a network says about one target, given evidence."""
+    """What a network says about one target, given evidence.
 
-    def __init__(self, network: BayesianNetwork, target: Variable) -> None:
-        self._network, self._target = network, target
+    `limit` is that of all answers together.
+    """
+
+    def __init__(self, network: BayesianNetwork, target: Variable, limit: WorkLimit) -> None:
+        self._network, self._target, self._limit = network, target, limit
 
     def query(self, given: Given) -> Probabilities:
         """Return the distribution of the target."""
-        return query(self._network, self._target.name, given, exact=True).probabilities
+        return query(self._network, self._target.name, given, limit=self._limit).probabilities
 
     def measure_finding(
         self, name: str, given: Given, prior: Probabilities, posterior: Probabilities, code: int
@@ -131,9 +137,11 @@ class _Reader:
         """Return log P(finding) + log P(others) - log P(all), in nats."""
         if not others:
             return 0.0
-        log_probability = self._network.log_probability
-        apart = log_probability({name: given[name]}) + log_probability(others)
-        return apart - log_probability(given)
+        alone, rest, together = (
+            log_probability(self._network, findings, limit=self._limit)
+            for findings in ({name: given[name]}, others, given)
+        )
+        return alone + rest - together
 
     def _find_separators(
         self, name: str, known: Sequence[str], soft: Collection[str]
@@ -164,7 +172,7 @@ class _Reader:
             if share == 0:
                 continue
             fixed = {**given, target.name: target.states[number]}
-            found_marginals = marginals(self._network, names, fixed, exact=True)
+            found_marginals = compute_marginals(self._network, names, fixed, limit=self._limit)
             for name, found in found_marginals.items():
                 rows[name].append(share * found.probabilities)
         place = int(np.count_nonzero(posterior[:code]))

@@ -3,8 +3,8 @@
 Each function validates the query, drops the variables that cannot affect it, and asks a question
 (`coevo.network.question`). Where the tables of the best elimination order found do not fit into
 memory, or take more than about a minute of work, distributions are estimated by likelihood
-weighting, and say so. Everything else is computed, however long it takes, or refused if it does not
-fit into memory. The functions implement the methods of `BayesianNetwork` with the same names, which
+weighting, and say so. Everything else is refused then (`coevo.network.work_limit`). The functions
+implement the methods of `BayesianNetwork` with the same names, which
 document them.
 
 Explanations, conditional networks, and answers with numbers below the smallest float come from
@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_bool
-from coevo.errors import ParameterError, bad_parameter, format_count, warn_caller
+from coevo.errors import ParameterError, format_count, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.distribution import (
@@ -36,7 +35,6 @@ from coevo.network.elimination import (
     Cost,
     Elimination,
     broadcast_shape,
-    check_elimination,
     count_bytes,
     find_relevant,
     make_point,
@@ -54,6 +52,7 @@ from coevo.network.likelihood_weighting import (
     draw_weighted_sample,
 )
 from coevo.network.question import JointQuestion, MarginalQuestion
+from coevo.network.work_limit import WorkLimit, check_exact, is_feasible
 
 __all__ = [
     "EvidenceProbability",
@@ -62,6 +61,7 @@ __all__ = [
     "compute_marginals",
     "condition",
     "draw_checked_sample",
+    "limit_logarithms",
     "log_probability",
     "marginals",
     "measure_evidence",
@@ -98,9 +98,13 @@ def query(
     targets: str | Iterable[str],
     given: Evidence | None = None,
     exact: bool = False,
+    limit: WorkLimit | None = None,
 ) -> Distribution:
-    """Return the joint distribution of the targets, given evidence."""
-    _check_exact(exact, "query")
+    """Return the joint distribution of the targets, given evidence.
+
+    With the `limit` of an answer that it is a part of, it is never estimated.
+    """
+    check_exact(exact, "query")
     codes, findings = encode_evidence(network, given, "query")
     names = check_targets(network, targets, codes, "query")
     n_cells = math.prod(network.variable(name).arity for name in names)
@@ -110,8 +114,8 @@ def query(
     question = JointQuestion(network, codes, findings, names)
     cost = question.calculation.cost
     cost = cost._replace(n_bytes=cost.n_bytes + count_bytes(n_cells))  # and once more, divided
-    if _is_feasible(cost, exact):
-        return _query_exactly(network, given, names, question)
+    if is_feasible(cost, exact, limit):
+        return _query_exactly(network, given, names, question, limit or limit_logarithms(exact))
     # Sums of weights and of squares, also those of a block; probabilities and errors.
     check_memory(count_bytes(6 * n_cells), f"An estimate of the {what}", way_out)
     answers = _estimate(*enter_evidence(network, given, "query"), [names], cost)
@@ -119,44 +123,38 @@ def query(
     return answers[0]
 
 
-def _check_exact(exact: bool, owner: str) -> None:
-    if not is_bool(exact):
-        raise bad_parameter("exact", owner, "a bool", exact)
-
-
-def _is_feasible(cost: Cost, exact: bool) -> bool:
-    """Return whether an elimination is feasible; if it must be, raise `ParameterError` if not.
-
-    An answer that must be exact may take as long as it takes.
-    """
-    if exact:
-        check_elimination(cost.n_bytes)
-    return exact or cost.is_feasible
+def limit_logarithms(exact: bool) -> WorkLimit:
+    """Return the limit of an elimination with logarithms, where a plan was feasible."""
+    return WorkLimit("An answer with numbers below the smallest float", exact)
 
 
 def _query_exactly(
-    network: BayesianNetwork, given: Evidence | None, names: Sequence[str], question: JointQuestion
+    network: BayesianNetwork,
+    given: Evidence | None,
+    names: Sequence[str],
+    question: JointQuestion,
+    limit: WorkLimit,
 ) -> Distribution:
-    """Return the joint distribution of the targets."""
+    """Return the joint distribution of the targets; `limit` is that of logarithms."""
     variables = tuple(network.variable(name) for name in names)
     try:
         joint, total = question.answer()
     except FloatingPointError:
-        return _query_by_logarithms(network, given, names)
+        return _query_by_logarithms(network, given, names, limit)
     if total == -math.inf:
         raise make_impossible_evidence_error(*enter_evidence(network, given, "query"))
     return Distribution(variables, joint.reshape([variable.arity for variable in variables]))
 
 
 def _query_by_logarithms(
-    network: BayesianNetwork, given: Evidence | None, names: Sequence[str]
+    network: BayesianNetwork, given: Evidence | None, names: Sequence[str], limit: WorkLimit
 ) -> Distribution:
     """Return the joint distribution of the targets, without products of small numbers."""
     variables = tuple(network.variable(name) for name in names)
     free = [variable.name for variable in variables if variable.arity > 1]
     network, evidence = enter_evidence(network, given, "query")
     elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}), free)
-    check_elimination(elimination.count_bytes(free))
+    limit.add(elimination.measure_cost(free))
     conditionals = _sum_out_checked(network, evidence, elimination, free)
     joint, axes = np.ones(()), []
     for step in reversed(elimination.steps[len(elimination.steps) - len(free) :]):
@@ -175,7 +173,7 @@ def marginals(
     exact: bool = False,
 ) -> dict[str, Distribution]:
     """Return the marginal distribution of each target, all from one elimination."""
-    _check_exact(exact, "marginals")
+    check_exact(exact, "marginals")
     answers = compute_marginals(network, targets, given, exact)
     _warn_of_estimates(answers.values())
     return answers
@@ -186,8 +184,12 @@ def compute_marginals(
     targets: str | Iterable[str] | None = None,
     given: Evidence | None = None,
     exact: bool = False,
+    limit: WorkLimit | None = None,
 ) -> dict[str, Distribution]:
-    """Do as `marginals`, without a warning: for callers that tell about estimates themselves."""
+    """Do as `marginals`, without a warning: for callers that tell about estimates themselves.
+
+    With the `limit` of an answer that they are a part of, they are never estimated.
+    """
     codes, findings = encode_evidence(network, given, "marginals")
     if targets is None:
         names = tuple(v.name for v in network.variables if v.name not in codes)
@@ -206,13 +208,14 @@ def compute_marginals(
                 break  # the others only add to it
         else:
             cost = singles_cost
-            if _is_feasible(cost, exact):
+            if is_feasible(cost, exact, limit):
+                logarithms = limit or limit_logarithms(exact)
                 return {
-                    name: _query_exactly(network, given, [name], single)
+                    name: _query_exactly(network, given, [name], single, logarithms)
                     for name, single in zip(names, singles, strict=True)
                 }
-    if _is_feasible(cost, exact):
-        return _compute_exactly(network, given, names, question)
+    if is_feasible(cost, exact, limit):
+        return _compute_exactly(network, given, names, question, limit or limit_logarithms(exact))
     groups = [[name] for name in names]
     answers = _estimate(*enter_evidence(network, given, "marginals"), groups, cost)
     return dict(zip(names, answers, strict=True))
@@ -228,19 +231,23 @@ def _compute_exactly(
     given: Evidence | None,
     names: Sequence[str],
     question: MarginalQuestion,
+    limit: WorkLimit,
 ) -> dict[str, Distribution]:
-    """Return the marginal distribution of each target."""
+    """Return the marginal distribution of each target; `limit` is that of logarithms."""
     try:
         found, total = question.answer()
     except FloatingPointError:
-        found, total = compute_by_logarithms(network, given, names)
+        found, total = compute_by_logarithms(network, given, names, limit)
     if total == -math.inf:
         raise make_impossible_evidence_error(*enter_evidence(network, given, "marginals"))
     return {name: Distribution((network.variable(name),), found[name]) for name in names}
 
 
 def compute_by_logarithms(
-    network: BayesianNetwork, given: Evidence | None, names: Collection[str]
+    network: BayesianNetwork,
+    given: Evidence | None,
+    names: Collection[str],
+    limit: WorkLimit,
 ) -> tuple[dict[str, Table], float]:
     """Return the marginals of unobserved variables, and log P(e), from one elimination.
 
@@ -250,7 +257,7 @@ def compute_by_logarithms(
     network, evidence = enter_evidence(network, given, "marginals")
     elimination = Elimination(network, evidence, find_relevant(network, {*names, *evidence}))
     keep = _find_message_path({step.variable: step for step in elimination.steps}, names)
-    check_elimination(elimination.count_bytes(keep))
+    limit.add(elimination.measure_cost(keep))
     total, conditionals = elimination.sum_out(keep)
     if total == -math.inf:
         return {}, total
@@ -353,57 +360,61 @@ def draw_checked_sample(
     return sample
 
 
-def log_probability(network: BayesianNetwork, given: Evidence | None = None) -> float:
-    """Return the natural logarithm of the probability of the evidence."""
+def log_probability(
+    network: BayesianNetwork,
+    given: Evidence | None = None,
+    exact: bool = False,
+    limit: WorkLimit | None = None,
+) -> float:
+    """Return the natural logarithm of the probability of the evidence.
+
+    `limit` is that of an answer that it is a part of.
+    """
+    check_exact(exact, "log_probability")
     codes, findings = encode_evidence(network, given, "log_probability")
-    return _compute_log_probability(
-        network, given, JointQuestion(network, codes, findings, (), is_total=True)
-    )
+    question = JointQuestion(network, codes, findings, (), is_total=True)
+    is_all = limit is None
+    if limit is None:
+        limit = WorkLimit("'log_probability'", exact, "Use measure_evidence for an estimate")
+    limit.add(question.calculation.cost, is_all)
+    return _compute_log_probability(network, given, question, limit)
 
 
 def _compute_log_probability(
-    network: BayesianNetwork, given: Evidence | None, question: JointQuestion
+    network: BayesianNetwork, given: Evidence | None, question: JointQuestion, limit: WorkLimit
 ) -> float:
     try:
         return question.answer()[1]
     except FloatingPointError:
-        return compute_by_logarithms(network, given, ())[1]
+        return compute_by_logarithms(network, given, (), limit)[1]
 
 
 def measure_evidence(
     network: BayesianNetwork, given: Evidence | None = None, exact: bool = False
 ) -> EvidenceProbability:
     """Return the logarithm of the probability of the evidence; estimate it if necessary."""
-    _check_exact(exact, "measure_evidence")
+    check_exact(exact, "measure_evidence")
     codes, findings = encode_evidence(network, given, "measure_evidence")
     question = JointQuestion(network, codes, findings, (), is_total=True)
     cost = question.calculation.cost
-    if _is_feasible(cost, exact):
-        return EvidenceProbability(_compute_log_probability(network, given, question))
+    if is_feasible(cost, exact):
+        limit = limit_logarithms(exact)
+        return EvidenceProbability(_compute_log_probability(network, given, question, limit))
     network, evidence = enter_evidence(network, given, "measure_evidence")
     sample = draw_checked_sample(network, evidence, [], cost)
     return EvidenceProbability(sample.log_probability, sample.log_probability_error)
 
 
 def most_probable_explanation(
-    network: BayesianNetwork, given: Evidence | None = None, is_limited: bool = False
+    network: BayesianNetwork, given: Evidence | None = None, exact: bool = False
 ) -> Explanation:
-    """Return the jointly most probable states of all variables without evidence.
-
-    It is never estimated. `is_limited` refuses more than about a minute of work: for a page, where
-    somebody waits.
-    """
+    """Return the jointly most probable states of all variables without evidence."""
+    check_exact(exact, "most_probable_explanation")
     network, evidence = enter_evidence(network, given, "most_probable_explanation")
     names = [variable.name for variable in network.variables]
     elimination = Elimination(network, evidence, names)
-    cost = elimination.measure_cost(is_maximised=True)
-    check_elimination(cost.n_bytes)
-    if is_limited and not cost.is_feasible:
-        why = describe_infeasible(cost, is_in_memory=True)
-        raise ParameterError(
-            f"The most probable explanation is never estimated; {why}. Give more evidence, or use "
-            "coevo query --mpe."
-        )
+    limit = WorkLimit("The most probable explanation", exact)
+    limit.add(elimination.measure_cost(is_maximised=True), is_all=True)
     total, codes = elimination.maximise()
     if total == -math.inf:
         raise make_impossible_evidence_error(network, evidence)
@@ -416,7 +427,9 @@ def most_probable_explanation(
     return Explanation(states, total)
 
 
-def condition(network: BayesianNetwork, given: Evidence | None, owner: str) -> BayesianNetwork:
+def condition(
+    network: BayesianNetwork, given: Evidence | None, owner: str, exact: bool = False
+) -> BayesianNetwork:
     """Return a network whose distribution is the conditional distribution given the evidence.
 
     It has the same variables. The table of an observed variable has probability 1 for the
@@ -429,7 +442,7 @@ def condition(network: BayesianNetwork, given: Evidence | None, owner: str) -> B
         return network
     elimination = Elimination(network, evidence, find_relevant(network, evidence))
     parents = {step.variable: step.separator for step in elimination.steps}
-    check_elimination(elimination.count_bytes(parents))
+    WorkLimit("A sample given evidence", exact).add(elimination.measure_cost(parents), is_all=True)
     tables = dict(_sum_out_checked(network, evidence, elimination, parents))
     for name, code in evidence.items():
         parents[name] = ()

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.errors import ParameterError
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.clique_tree import MarginalTree
 from coevo.network.distribution import Distribution
 from coevo.network.elimination import Cost, count_bytes, make_point
 from coevo.network.evidence import encode_evidence, make_impossible_evidence_error
-from coevo.network.inference import compute_by_logarithms
+from coevo.network.inference import compute_by_logarithms, limit_logarithms
+from coevo.network.work_limit import WorkLimit, check_exact
 
 __all__ = ["Beliefs", "JunctionTree"]
 
@@ -60,8 +60,9 @@ class JunctionTree:
     ----------
     network : BayesianNetwork
         The network. A network whose cliques do not fit into memory raises `ParameterError`.
-    is_limited : bool
-        Raise it also if the first answer takes more than about a minute of work (default: False).
+    exact : bool, default: False
+        Make the tree however long its answers take. By default it raises `ParameterError` also if
+        an answer may take more than about a minute of work.
 
     Examples
     --------
@@ -75,8 +76,9 @@ class JunctionTree:
     0.5565
     """
 
-    def __init__(self, network: BayesianNetwork, is_limited: bool = False) -> None:
-        self.network = network
+    def __init__(self, network: BayesianNetwork, exact: bool = False) -> None:
+        check_exact(exact, "JunctionTree")
+        self.network, self._exact = network, exact
         self._variables = {variable.name: variable for variable in network.variables}
         numbered = network.numbered
         everything = np.flatnonzero(numbered.tables.arity > 1)
@@ -84,13 +86,12 @@ class JunctionTree:
         self._tree = MarginalTree(numbered, order, families, everything)
         # No more than the cells of all cliques are computed, in several steps each.
         cost = Cost(count_bytes(self.n_cells), self.n_cells)
-        what = "The junction tree of the best elimination order found"
-        way_out = "Use query or marginals of the network."
-        check_memory(cost.n_bytes, what, way_out)
-        if is_limited and not cost.is_feasible:
-            raise ParameterError(
-                f"{what} takes {self.n_cells / 1e9:,.1f} billion operations. {way_out}"
-            )
+        what, way_out = (
+            "The junction tree of the best elimination order found",
+            "Use query or marginals of the network",
+        )
+        check_memory(cost.n_bytes, what, f"{way_out}.")
+        WorkLimit("A junction tree", exact, way_out).add(cost, is_all=True)
 
     @property
     def n_cliques(self) -> int:
@@ -153,7 +154,9 @@ class JunctionTree:
     ) -> tuple[dict[str, NDArray[np.float64]], float]:
         """Answer by elimination with logarithms."""
         free = [name for name in self._variables if name not in codes]
-        shares, log_total = compute_by_logarithms(self.network, given, free)
+        shares, log_total = compute_by_logarithms(
+            self.network, given, free, limit_logarithms(self._exact)
+        )
         for name, code in codes.items():
             shares[name] = make_point(self._variables[name].arity, code)
         return shares, log_total

@@ -23,14 +23,22 @@ from coevo.network.elimination import (
     broadcast_shape,
     check_elimination,
     count_bytes,
+    count_peak,
     logarithm,
     reduce_last_axis,
 )
-from coevo.network.elimination_order import EliminationStep, find_steps, iterate_bits
+from coevo.network.elimination_order import (
+    EliminationStep,
+    count_cells,
+    find_steps,
+    iterate_bits,
+)
 
-__all__ = ["Component", "RowInference"]
+__all__ = ["Component", "RowInference", "RowPlan"]
 
 CELLS_AT_ONCE = 1 << 21  # of the largest table of a component, over all rows of a block
+PEAK_AT_ONCE = 16 * CELLS_AT_ONCE  # of all tables that exist at one time: 256 MB
+COPIES = 4  # of a clique: the product, its exponentials and their argument, sums and maxima
 MAX_KEY = 1 << 62
 
 Codes = NDArray[np.integer]  # (n_rows,), the number of the state in each row
@@ -43,6 +51,17 @@ class Component(NamedTuple):
     unknown: int
     tables: int  # the variables whose tables contain one of them
     evidence: int  # the known variables in these tables
+
+
+class RowPlan(NamedTuple):
+    """How a component is eliminated, and what it takes for one row."""
+
+    component: Component
+    target: str | None
+    steps: tuple[EliminationStep, ...]
+    n_cells: int  # of all cliques: the operations
+    n_most: int  # cells of the largest clique
+    n_peak: int  # cells that exist at one time
 
 
 class _Factor(NamedTuple):
@@ -129,10 +148,33 @@ class RowInference:
             found |= new
         return Component(found, tables, members & ~unknown)
 
-    def compute(
-        self, component: Component, codes: Mapping[str, Codes], target: str | None = None
-    ) -> Logs:
+    def plan(self, component: Component, target: str | None = None) -> RowPlan:
+        """Return how a component is eliminated; a target is eliminated last.
+
+        A component that does not fit into memory raises `ParameterError`.
+        """
+        last = () if target is None else (target,)
+        scopes = [self._find_scope(i, component) for i in iterate_bits(component.tables)]
+        steps = find_steps(scopes, self._arity, last, self._network.dag.topological_order)
+        n_factors = sum(math.prod(self._arity[name] for name in scope) for scope in scopes)
+        n_peak = n_factors + count_peak(steps, self._arity, COPIES)
+        check_elimination(count_bytes(n_peak))
+        n_most = max(math.prod(self._arity[name] for name in step.clique) for step in steps)
+        n_cells = count_cells(steps, self._arity)
+        return RowPlan(component, target, steps, n_cells, n_most, n_peak)
+
+    def count_distinct(self, plan: RowPlan, codes: Mapping[str, Codes]) -> int:
+        """Return how many rows with these codes differ in the evidence of a component."""
+        names = self.list_names(plan.component.evidence)
+        if not names:
+            return 1
+        distinct, _ = self._find_distinct(names, codes, len(codes[names[0]]))
+        return len(distinct[names[0]])
+
+    def compute(self, plan: RowPlan, codes: Mapping[str, Codes]) -> Logs:
         """Eliminate a component in rows with these codes of its evidence.
+
+        The caller checks the cost of the plan.
 
         Returns
         -------
@@ -140,22 +182,18 @@ class RowInference:
             (n_rows,): the logarithm of the sum over all states of its variables. With a target,
             (n_rows, states): the logarithm of the sum for each state of it.
         """
+        component = plan.component
         names = self.list_names(component.evidence)
         n_rows = len(next(iter(codes.values()))) if names else 1
         distinct, place = self._find_distinct(names, codes, n_rows)
-        last = () if target is None else (target,)
-        scopes = [self._find_scope(i, component) for i in iterate_bits(component.tables)]
-        steps = find_steps(scopes, self._arity, last, self._network.dag.topological_order)
-        most = max(math.prod(self._arity[name] for name in step.clique) for step in steps)
-        check_elimination(count_bytes(2 * most))
-        size = max(1, CELLS_AT_ONCE // most)
+        size = max(1, min(CELLS_AT_ONCE // plan.n_most, PEAK_AT_ONCE // plan.n_peak))
         n_distinct = len(next(iter(distinct.values()))) if names else 1
         blocks = [
             self._eliminate(
                 component,
-                steps,
+                plan.steps,
                 {name: column[begin : begin + size] for name, column in distinct.items()},
-                target,
+                plan.target,
             )
             for begin in range(0, n_distinct, size)
         ]
@@ -202,10 +240,9 @@ class RowInference:
             factor = self._make_factor(i, component, codes, position)
             buckets[factor.scope[-1]].append(factor)
         for step in steps:
-            factors = buckets[step.variable]
-            shapes = [broadcast_shape(one.scope, step.clique, self._arity) for one in factors]
             logs = np.zeros([self._arity[name] for name in step.clique])[None]
-            for factor, shape in zip(factors, shapes, strict=True):
+            for factor in buckets.pop(step.variable):  # so that nothing is kept that was used
+                shape = broadcast_shape(factor.scope, step.clique, self._arity)
                 logs = logs + factor.logs.reshape(len(factor.logs), *shape)
             if step.variable == target:
                 answer: Logs = logs + constant[:, None]

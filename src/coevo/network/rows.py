@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,11 @@ from coevo.data.variable import Variable
 from coevo.errors import format_count, import_optional, warn_caller
 from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination import argmax_first, logarithm
+from coevo.network.elimination import Cost, argmax_first, count_bytes, logarithm
 from coevo.network.inference import query
 from coevo.network.metrics import PredictionMetrics, compute_metrics
-from coevo.network.row_elimination import Component, RowInference
+from coevo.network.row_elimination import Component, RowInference, RowPlan
+from coevo.network.work_limit import WorkLimit, check_exact
 
 __all__ = [
     "Prediction",
@@ -37,10 +38,16 @@ __all__ = [
     "read_rows",
 ]
 
+FEWER = "Give fewer rows, or fewer unknown cells"
 GUESSES = ("decimal_mark", "date_order")  # decisions that may differ from those of the network
 
 RowNumbers = NDArray[np.intp]
 FindComponents = Callable[[int], Iterator[Component]]  # of rows that know these variables
+
+
+class _Job(NamedTuple):
+    plan: RowPlan
+    numbers: RowNumbers  # the rows that it is for
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,8 +202,9 @@ def read_rows(
     return rows
 
 
-def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
+def log_likelihood(network: BayesianNetwork, table: Any, exact: bool = False) -> RowLikelihood:
     """Return the log-likelihood of each row and of all rows."""
+    check_exact(exact, "log_likelihood")
     rows = read_rows(network, table)
     columns, inference = _complete_columns(network, rows), RowInference(network)
     per_row, per_variable = np.zeros(rows.n_stored), dict[str, float]()
@@ -212,8 +220,11 @@ def log_likelihood(network: BayesianNetwork, table: Any) -> RowLikelihood:
             per_variable[name] = distribution.total_log_density(values, rows.weights)
     is_complete = len(per_variable) == len(network.variables)
     if not is_complete:
-        for component, numbers in _group_rows(inference, columns, rows.n_stored):
-            per_row[numbers] += inference.compute(component, _take(columns, numbers))
+        jobs = _plan_rows(inference, columns, rows.n_stored, inference.iterate_components)
+        limit = WorkLimit("The log-likelihood of rows with unknown cells", exact, FEWER)
+        limit.add(_measure_jobs(inference, columns, jobs), is_all=True)
+        for plan, numbers in jobs:
+            per_row[numbers] += inference.compute(plan, _take(columns, numbers))
     _warn_of_impossible_rows(rows, np.flatnonzero(np.isneginf(per_row)))
     weighted = per_row if rows.weights is None else per_row * rows.weights
     total = math.fsum(weighted)
@@ -230,8 +241,9 @@ def _warn_of_impossible_rows(rows: KnownRows, impossible: RowNumbers) -> None:
         )
 
 
-def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
+def predict(network: BayesianNetwork, table: Any, target: str, exact: bool = False) -> Prediction:
     """Return the probability of each state of the target in each row, given what is known."""
+    check_exact(exact, "predict")
     variable = network.variable(target)
     rows = read_rows(network, table).hide(target)
     n_rows = rows.n_stored
@@ -241,17 +253,22 @@ def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
         "Predict fewer rows at a time.",
     )
     columns, inference = _complete_columns(network, rows), RowInference(network)
-    logs = np.zeros((n_rows, variable.arity))
+    jobs = list[_Job]()
     if variable.arity > 1:
         columns.pop(target, None)
-        number = inference.number[target]
-        find = partial(inference.iterate_components, target=number)
-        for component, numbers in _group_rows(inference, columns, n_rows, find):
-            logs[numbers] = inference.compute(component, _take(columns, numbers), target)
-    is_impossible = _find_contradictions(network, inference, columns, n_rows, target)
+        find = partial(inference.iterate_components, target=inference.number[target])
+        jobs = _plan_rows(inference, columns, n_rows, find, target)
+    strict = [name for name in inference.names if not network.table(name).all()]
+    checks = _plan_checks(inference, columns, n_rows, target, strict)
+    limit = WorkLimit("A prediction", exact, FEWER)
+    limit.add(_measure_jobs(inference, columns, [*jobs, *checks]), is_all=True)
+    logs = np.zeros((n_rows, variable.arity))
+    for plan, numbers in jobs:
+        logs[numbers] = inference.compute(plan, _take(columns, numbers))
+    is_impossible = _find_contradictions(network, inference, columns, n_rows, strict, checks)
     impossible = np.flatnonzero(np.isneginf(logs.max(axis=1)) | is_impossible)
     if len(impossible):
-        prior = query(network, target, exact=True)
+        prior = query(network, target, limit=limit)
         logs[impossible] = logarithm(prior.probabilities)
         _warn_of_ignored_evidence(rows, impossible, target)
     logs -= logs.max(axis=1, keepdims=True)
@@ -261,33 +278,42 @@ def predict(network: BayesianNetwork, table: Any, target: str) -> Prediction:
     return Prediction(variable, logs, rows.unknown, impossible)
 
 
+def _plan_checks(
+    inference: RowInference,
+    columns: Mapping[str, NDArray[np.int32]],
+    n_rows: int,
+    target: str,
+    strict: Sequence[str],
+) -> list[_Job]:
+    """Return the components that can make rows impossible, without that of the target."""
+    if not strict:
+        return []
+    find: FindComponents = inference.iterate_components
+    if target not in columns:
+        find = partial(inference.iterate_other_components, target=inference.number[target])
+    return _plan_rows(inference, columns, n_rows, find, among=inference.make_set(strict))
+
+
 def _find_contradictions(
     network: BayesianNetwork,
     inference: RowInference,
     columns: Mapping[str, NDArray[np.int32]],
     n_rows: int,
-    target: str,
+    strict: Sequence[str],
+    checks: Sequence[_Job],
 ) -> NDArray[np.bool_]:
     """Return whether each row is impossible because of tables that do not concern the target.
 
-    Only a table with a probability of 0 can make a row impossible; most networks have none.
+    Only a `strict` table, with a probability of 0, can make a row impossible; most networks have
+    none.
     """
     found = np.zeros(n_rows, dtype=np.bool_)
-    strict = [name for name in inference.names if not network.table(name).all()]
     for name in strict:
         if all(member in columns for member in (*network.parents(name), name)):
             known, cells = _find_cells(network, name, columns)
             found[known] |= network.table(name).ravel()[cells] == 0
-    if not strict:
-        return found
-    find: FindComponents = inference.iterate_components
-    if target not in columns:
-        find = partial(inference.iterate_other_components, target=inference.number[target])
-    tables = inference.make_set(strict)
-    for component, numbers in _group_rows(inference, columns, n_rows, find):
-        if component.tables & tables:
-            logs = inference.compute(component, _take(columns, numbers))
-            found[numbers] |= np.isneginf(logs)
+    for plan, numbers in checks:
+        found[numbers] |= np.isneginf(inference.compute(plan, _take(columns, numbers)))
     return found
 
 
@@ -333,20 +359,47 @@ def _take(
     return {name: column[numbers] for name, column in columns.items()}
 
 
-def _group_rows(
+def _plan_rows(
     inference: RowInference,
     columns: Mapping[str, NDArray[np.int32]],
     n_rows: int,
-    find: FindComponents | None = None,
-) -> Iterator[tuple[Component, RowNumbers]]:
-    """Yield each component that occurs, with its rows; `find` chooses some of the components."""
+    find: FindComponents,
+    target: str | None = None,
+    among: int = -1,
+) -> list[_Job]:
+    """Return a plan for each component that occurs, with its rows.
+
+    `find` chooses some of the components of a row. Those without a table of the bit set `among` are
+    left out.
+    """
     groups: dict[Component, list[RowNumbers]] = defaultdict(list)
-    iterate = inference.iterate_components if find is None else find
     for known, numbers in _find_patterns(inference, columns, n_rows):
-        for component in iterate(known):
-            groups[component].append(numbers)
-    for component, parts in groups.items():
-        yield component, parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+        for component in find(known):
+            if component.tables & among:
+                groups[component].append(numbers)
+    return [
+        _Job(
+            inference.plan(component, target),
+            parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts)),
+        )
+        for component, parts in groups.items()
+    ]
+
+
+def _measure_jobs(
+    inference: RowInference, columns: Mapping[str, NDArray[np.int32]], jobs: Sequence[_Job]
+) -> Cost:
+    """Return what the jobs take, one after the other."""
+    n_bytes = max((count_bytes(plan.n_peak) for plan, _ in jobs), default=0)  # of one row
+    cost = Cost(n_bytes, sum(plan.n_cells * len(numbers) for plan, numbers in jobs))
+    if cost.is_feasible:
+        return cost
+    # Rows with equal evidence are computed once. To count them takes time, so it is done here only.
+    n_operations = sum(
+        plan.n_cells * inference.count_distinct(plan, _take(columns, numbers))
+        for plan, numbers in jobs
+    )
+    return Cost(n_bytes, n_operations)
 
 
 def _find_patterns(

@@ -18,6 +18,7 @@ from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.inference import condition
 from coevo.network.node_distribution import ForwardSampler
+from coevo.network.work_limit import check_exact
 from coevo.randomness import RandomState, resolve_seed
 from coevo.signatures import check_keywords
 
@@ -32,6 +33,7 @@ def sample(
     rows: int,
     random_state: RandomState = None,
     given: Evidence | None = None,
+    exact: bool = False,
 ) -> Dataset:
     """Draw independent rows from a network.
 
@@ -46,6 +48,9 @@ def sample(
     given : mapping, optional
         Evidence as for `BayesianNetwork.query`: the states of some variables in every row. The
         other variables follow their exact conditional distribution; no row is rejected.
+    exact : bool, default: False
+        Compute this distribution however long it takes. By default more than about a minute of work
+        raises `ParameterError`.
 
     Returns
     -------
@@ -63,13 +68,14 @@ def sample(
     """
     if not isinstance(network, BayesianNetwork):
         raise bad_parameter("network", "sample", "a BayesianNetwork", network)
+    check_exact(exact, "sample")
     if not is_int(rows, 1):
         raise bad_parameter("rows", "sample", "an int >= 1", rows)
     # Twice: the rows as they are drawn, and in the order of the Dataset.
     width = 1 if all(variable.arity <= 256 for variable in network.variables) else 2
     n_bytes = 2 * int(rows) * width * len(network.variables)
     check_memory(n_bytes, f"A sample of {rows:,} rows", "Ask for fewer rows.")
-    network = condition(network, given, "sample")
+    network = condition(network, given, "sample", exact)
     sampler = ForwardSampler(network, resolve_seed(random_state, "sample"))
     codes: dict[str, NDArray[Any]] = {
         variable.name: np.empty(rows, dtype=np.uint8 if variable.arity <= 256 else np.uint16)

@@ -348,6 +348,9 @@ class ParquetChunk(Chunk):
                 where = f"{self.path!r}, counted from row {first + 1:,}"
                 yield where, nw.from_native(table, eager_only=True)
                 first += batch.num_rows
+            n_rows = sum(parquet.metadata.row_group(group).num_rows for group in self.groups)
+            if first - self.first_row != n_rows:  # PyArrow reads what a damaged file has
+                raise ValueError(f"{first - self.first_row:,} of {n_rows:,} rows can be read")
         arrow.default_memory_pool().release_unused()  # else it stays allocated beside the codes
 
 

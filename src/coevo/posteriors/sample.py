@@ -234,9 +234,12 @@ class AveragedNetwork:
             for name in answers[0][1]
         }
 
-    def log_probability(self, given: Evidence | None = None) -> float:
+    @check_keywords()
+    def log_probability(self, given: Evidence | None = None, *, exact: bool = False) -> float:
         """Return the logarithm of the mean probability of the evidence."""
-        total = math.fsum(w * math.exp(one.log_probability(given)) for w, one in self.networks)
+        total = math.fsum(
+            w * math.exp(one.log_probability(given, exact=exact)) for w, one in self.networks
+        )
         return math.log(total) if total > 0 else -math.inf
 
     def measure_evidence(
@@ -255,18 +258,20 @@ class AveragedNetwork:
         return EvidenceProbability(math.log(total), math.fsum(errors) / total)
 
     @check_keywords()
-    def predict(self, table: Any, target: str) -> Prediction:
+    def predict(self, table: Any, target: str, *, exact: bool = False) -> Prediction:
         """Return the mean of the predictions of a column, given the other cells of each row."""
-        first, *others = self._iter_predictions(table, target)
+        first, *others = self._iter_predictions(table, target, exact)
         mean = first[0] * first[1].probabilities
         for weight, answer in others:
             mean = mean + weight * answer.probabilities
         mean.setflags(write=False)
         return replace(first[1], probabilities=mean)
 
-    def _iter_predictions(self, table: Any, target: str) -> Iterator[tuple[float, Prediction]]:
+    def _iter_predictions(
+        self, table: Any, target: str, exact: bool
+    ) -> Iterator[tuple[float, Prediction]]:
         for weight, network in self.networks:
-            yield weight, network.predict(table, target)
+            yield weight, network.predict(table, target, exact=exact)
 
 
 def write_averaged(averaged: AveragedNetwork, path: Path) -> None:

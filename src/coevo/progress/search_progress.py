@@ -43,6 +43,9 @@ class SearchProgress:
         The scorer whose families are counted from now on. None counts no families.
     clock : function
         Returns seconds.
+    least_patience : int, optional
+        What the patience of the limits is shortened to, as the search does where the user gave no
+        limit (`Budget.shorten_patience`). None keeps it.
 
     Examples
     --------
@@ -63,8 +66,10 @@ class SearchProgress:
         limits: Budget,
         scorer: Scorer | None,
         clock: Callable[[], float] = time.perf_counter,
+        least_patience: int | None = None,
     ) -> None:
         self._limits, self._scorer, self._clock = limits, scorer, clock
+        self._least_patience = least_patience
         self._scored_before, self._since = self._count_scored(), clock()
         self._recent: deque[tuple[int, float]] = deque(maxlen=RECENT)  # generations and seconds
         # Replaced in one assignment, because another thread may read it.
@@ -127,7 +132,8 @@ class SearchProgress:
         """
         if self._snapshot is None:
             return None
-        row, limits, pace = self._snapshot.row, self._limits, self._snapshot.pace
+        row, pace = self._snapshot.row, self._snapshot.pace
+        limits = self._find_limits(row)
         left = []
         if limits.max_time is not None:
             left.append(limits.max_time - self._measure_seconds(self._snapshot))
@@ -136,6 +142,19 @@ class SearchProgress:
         if pace is not None and limits.patience is not None:
             left.append(pace * (limits.patience - (row.generation - row.improved)))
         return max(0.0, min(left)) if left else None
+
+    @property
+    def patience(self) -> int | None:
+        """The generations without improvement that end the search, as things stand; or None.
+
+        >>> from coevo.search import Budget, HistoryRow
+        >>> progress = SearchProgress(Budget(patience=25), None, least_patience=14)
+        >>> progress.update(HistoryRow(10, 0, 2.0, 9, -1234.5, 7, {}))  # improved in generation 9
+        >>> progress.patience
+        18
+        """
+        snapshot = self._snapshot
+        return None if snapshot is None else self._find_limits(snapshot.row).patience
 
     def _describe_time_left(self) -> str:
         """Return a phrase about the time left; empty if there is no estimate."""
@@ -147,10 +166,11 @@ class SearchProgress:
 
     def _list_phrases(self) -> list[str]:
         """Return the text in phrases, to be joined by commas."""
-        snapshot, limits = self._snapshot, self._limits
+        snapshot = self._snapshot
         if snapshot is None:
             return ["starting"]
         row, seconds = snapshot.row, self._measure_seconds(snapshot)
+        limits = self._find_limits(row)
         phrases = [
             f"generation {row.generation:,}{_format_limit(limits.max_generations)}",
             f"{seconds:,.1f}{_format_limit(limits.max_time)} s",
@@ -175,6 +195,12 @@ class SearchProgress:
             )
         time_left = self._describe_time_left()
         return [*phrases, time_left] if time_left else phrases
+
+    def _find_limits(self, row: HistoryRow) -> Budget:
+        """Return the limits that end the search if it does not improve any more."""
+        if self._least_patience is None:
+            return self._limits
+        return self._limits.shorten_patience(self._least_patience, row.improved)
 
     def _measure_seconds(self, snapshot: _Snapshot) -> float:
         return max(snapshot.row.seconds, self._clock() - snapshot.start)

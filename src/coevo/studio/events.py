@@ -11,8 +11,10 @@ A line that is no event (`parse_event`) is passed over; tabs are told how many t
 disk is full, an event waits in the process until there is space, and reaches the server through
 its output instead (`EventLog`, `Feed.wake`): the search and its page continue.
 
-Notices (``runs``, ``tables``) tell all tabs that a list has changed. They have no number: a tab
-reads the list again when it connects.
+Notices (``runs``, ``tables``, ``networks``) tell all tabs that a list has changed. They have
+numbers too. The page comes with that of the last notice, and a stream is asked for those after a
+number. A later notice about a list stands for all earlier ones, so only the last of each is kept.
+The numbers belong to one server: a tab with those of another reads all lists again.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import asyncio
 import contextlib
 import json
 import os
+import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,7 @@ from coevo.species_record import are_masks, are_orders, is_number, is_row, is_wo
 __all__ = ["EVENTS", "EventLog", "Feed", "format_event", "parse_event", "read_events"]
 
 EVENTS = "events.jsonl"
+LISTS = ("networks", "runs", "tables")  # what notices are about
 HEARTBEAT = 15.0  # seconds without an event, after which a comment keeps the connection
 
 
@@ -227,7 +231,8 @@ class Feed:
         self._tails: dict[Path, _Tail] = {}
         self._n_readers: dict[Path, int] = {}
         self._unsaved: dict[Path, list[bytes]] = {}  # lines of events for which there is no space
-        self._n_changes: dict[str, int] = {}  # of each list that notices are about
+        self._server = secrets.token_hex(4)  # whose numbers of notices these are
+        self._notices = {kind: number for number, kind in enumerate(LISTS, 1)}  # the last of each
         self._changed = asyncio.Event()
         self._is_closed = False
         self.n_streams = 0  # open requests for events; see `coevo.studio.routes.shell`
@@ -246,8 +251,22 @@ class Feed:
 
     def notify(self, kind: str) -> None:
         """Tell all tabs that a list has changed."""
-        self._n_changes[kind] = self._n_changes.get(kind, 0) + 1
+        self._notices[kind] = max(self._notices.values()) + 1
         self._wake_all()
+
+    @property
+    def stamp(self) -> str:
+        """The number of the last notice, with the server that it belongs to."""
+        return self._make_stamp(max(self._notices.values()))
+
+    def _make_stamp(self, number: int) -> str:
+        return f"{self._server}.{number}"
+
+    def _read_stamp(self, stamp: str) -> int:
+        """Return the number of a stamp; 0, before all notices, for one of another server."""
+        server, _, number = stamp.partition(".")
+        is_own = server == self._server and number.isdecimal() and len(number) < 16
+        return int(number) if is_own else 0
 
     def close(self) -> None:
         """End all streams."""
@@ -258,13 +277,15 @@ class Feed:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def follow(self, runs: Sequence[tuple[str, Path, int]] = ()) -> AsyncIterator[bytes]:
+    async def follow(
+        self, runs: Sequence[tuple[str, Path, int]] = (), stamp: str | None = None
+    ) -> AsyncIterator[bytes]:
         """Yield the events of runs after a number, then new ones and notices, as they come.
 
         `runs` has names, folders and numbers. An event names its run:
-        one stream serves all tabs of a browser.
+        one stream serves all tabs of a browser. Notices after `stamp` are sent (default: new ones).
         """
-        told = dict(self._n_changes)
+        told = self._read_stamp(self.stamp if stamp is None else stamp)
         yield b": connected\n\n"
         with contextlib.ExitStack() as stack:
             readers = [
@@ -275,10 +296,11 @@ class Feed:
                 changed, parts = self._changed, []
                 for reader in readers:
                     parts += reader.read(self._unsaved.get(reader.folder, ()))
-                for kind, n_changes in self._n_changes.items():
-                    if told.get(kind) != n_changes:
-                        parts.append(format_event(json.dumps({"kind": kind}).encode()))
-                told = dict(self._n_changes)
+                for kind, number in sorted(self._notices.items(), key=lambda pair: pair[1]):
+                    if number > told:
+                        told = number
+                        content = {"kind": kind, "stamp": self._make_stamp(number)}
+                        parts.append(format_event(json.dumps(content).encode()))
                 if parts:
                     yield b"".join(parts)
                 elif not await _wait(changed):

@@ -178,9 +178,15 @@ class Reporter:
 
     def _flush(self) -> None:
         if self._rows:
-            left, fraction = self._progress.seconds_left, self._progress.fraction
             more = {"credit": self._credit} if self._credit else {}
-            self._context.emit("rows", rows=self._rows, left=left, fraction=fraction, **more)
+            self._context.emit(
+                "rows",
+                rows=self._rows,
+                left=self._progress.seconds_left,
+                fraction=self._progress.fraction,
+                patience=self._progress.patience,
+                **more,
+            )
             self._rows, self._credit = [], []
 
     def _send_network(self) -> None:

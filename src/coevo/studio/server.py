@@ -48,8 +48,16 @@ def make_app(studio: Studio) -> App:
         yield
         await studio.run(studio.jobs.close)
 
+    async def send_index(request: Request) -> Response:
+        # Its stamp is older than all that the page reads, so no notice can fall between the two.
+        content, kind = _read_asset("index.html")
+        content = content.replace(
+            b'data-notices=""', f'data-notices="{studio.feed.stamp}"'.encode()
+        )
+        return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
+
     routes = [
-        Route("/", _send_index),
+        Route("/", send_index),
         Route("/login", _send_login),
         Route("/assets/{path:path}", _send_asset),
         *make_routes(studio),
@@ -109,11 +117,6 @@ def _read_asset(path: str) -> tuple[bytes, str]:
 
 async def _send_asset(request: Request) -> Response:
     content, kind = _read_asset(request.path_params["path"])
-    return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
-
-
-async def _send_index(request: Request) -> Response:
-    content, kind = _read_asset("index.html")
     return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
 
 

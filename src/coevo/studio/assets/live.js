@@ -3,19 +3,17 @@
 // A browser allows six connections to a server, so that the seventh tab with a stream of its own
 // would freeze. All tabs share one stream, in a shared worker (shared_stream.js). Where a browser has
 // no shared workers, each tab has its own stream. A hidden tab hears nothing; when it is shown again
-// it continues after the last event that it saw, so nothing is lost. Notices have no number: the
-// views read their lists again when the tab is connected again.
+// it continues after the last event and the last notice that it saw, so nothing is lost. The page came
+// with the stamp of the notice before it.
 
-import { Stream } from "./stream.js";
-
-const LISTS = ["runs", "tables", "networks"]; // the kinds of notices
+import { Stream, isAfter } from "./stream.js";
 
 export class Live {
   constructor() {
     this.listeners = new Map();
     this.run = null;
     this.last = 0;
-    this.wasOnline = false;
+    this.stamp = document.documentElement.dataset.notices;
     const receive = message => this.receive(message);
     if ("SharedWorker" in window) {
       const worker = new SharedWorker(new URL("./shared_stream.js", import.meta.url), { type: "module" });
@@ -47,7 +45,7 @@ export class Live {
   connect() {
     const isHidden = document.visibilityState === "hidden";
     this.emit({ kind: "connecting" }); // until "online", notices are not heard
-    this.send(isHidden ? { kind: "leave" } : { kind: "follow", run: this.run, last: this.last });
+    this.send(isHidden ? { kind: "leave" } : { kind: "follow", run: this.run, last: this.last, stamp: this.stamp });
   }
 
   receive({ run, number, event }) {
@@ -57,10 +55,12 @@ export class Live {
       else if (number !== null && number <= this.last) return; // another tab needed it
       else if (number !== null) this.last = number;
     }
+    if (event.kind === "offline") this.stamp = ""; // what was asked meanwhile may have failed, too
+    if (event.stamp) {
+      if (!isAfter(event.stamp, this.stamp)) return; // another tab needed it
+      this.stamp = event.stamp;
+    }
     this.emit(event);
-    if (event.kind !== "online") return;
-    if (this.wasOnline) LISTS.forEach(kind => this.emit({ kind }));
-    this.wasOnline = true;
   }
 
   emit(event) {

@@ -1,23 +1,37 @@
 // One stream of Server-Sent Events for several tabs.
 //
 // A tab follows one run, or none. The stream has the events of all runs that a tab follows, each
-// from the first number that one of its tabs lacks; a tab skips what it has seen (live.js).
+// from the first number that one of its tabs lacks; a tab skips what it has seen (live.js). So it is
+// with notices. Their stamps are those of the server (events.py); an empty one is before all others.
 
 const RETRY = 2000; // milliseconds before a stream that the server ended is opened again
 
+// Return whether a stamp is after another one, or is of another server.
+export function isAfter(stamp, other) {
+  const [[server, number], [known, seen]] = [stamp.split("."), other.split(".")];
+  return server !== known || Number(number) > Number(seen);
+}
+
+// Return the first of some stamps; the empty one if they are of several servers.
+function findFirst(stamps) {
+  const isMixed = new Set(stamps.map(stamp => stamp.split(".")[0])).size > 1;
+  return isMixed ? "" : stamps.reduce((one, two) => isAfter(one, two) ? two : one);
+}
+
 export class Stream {
   constructor() {
-    this.tabs = new Map(); // each tab: its run, the last number that it saw, and where to send events
+    this.tabs = new Map(); // each tab: its run, the last number and stamp that it saw, and where to send events
     this.source = null;
     this.followed = null; // the runs of the source, as text
+    this.stamp = null; // of the last notice that the source has sent, or was asked to continue from
     this.isOnline = false;
   }
 
   // Let a tab follow a run from a number on, or leave.
-  change(tab, { kind, run, last }, send) {
+  change(tab, { kind, run, last, stamp }, send) {
     if (kind === "leave") this.tabs.delete(tab);
-    else this.tabs.set(tab, { run, last, send });
-    this.connect(kind === "follow" && run !== null);
+    else this.tabs.set(tab, { run, last, stamp, send });
+    this.connect(kind === "follow" && (run !== null || stamp !== this.stamp));
     // If a new stream was needed, the tab hears of it when it is open.
     if (kind === "follow" && this.isOnline) send({ run: null, number: null, event: { kind: "online" } });
   }
@@ -35,7 +49,9 @@ export class Stream {
     this.isOnline = false;
     this.followed = followed;
     if (!this.tabs.size) return;
+    this.stamp = findFirst([...this.tabs.values()].map(tab => tab.stamp));
     const query = new URLSearchParams(names.flatMap(name => [["run", name], ["after", first.get(name)]]));
+    query.append("notices", this.stamp);
     this.open(`/api/events?${query}`, names);
   }
 
@@ -52,7 +68,7 @@ export class Stream {
       source.close();
       setTimeout(() => this.source === source && this.connect(true), RETRY);
     });
-    listen("message", message => this.send(null, null, JSON.parse(message.data)));
+    listen("message", message => this.receiveNotice(JSON.parse(message.data)));
     for (const name of names) {
       listen(`run:${name}`, message => this.receive(name, message));
     }
@@ -69,8 +85,19 @@ export class Stream {
     this.send(name, event.kind === "restart" || event.kind === "damaged" ? null : number, event);
   }
 
+  receiveNotice(event) {
+    this.stamp = event.stamp;
+    for (const tab of this.tabs.values()) {
+      if (isAfter(event.stamp, tab.stamp)) tab.stamp = event.stamp;
+    }
+    this.send(null, null, event);
+  }
+
   notice(kind) {
     this.isOnline = kind === "online";
+    if (!this.isOnline) {
+      for (const tab of this.tabs.values()) tab.stamp = "";
+    }
     this.send(null, null, { kind });
   }
 

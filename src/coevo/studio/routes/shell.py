@@ -51,7 +51,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
             (name, studio.workspace.locate(RUNS, name), _parse_number(after))
             for name, after in zip_longest(names, afters[: len(names)], fillvalue="0")
         ]
-        return _EventStream(studio.feed, runs)
+        return _EventStream(studio.feed, runs, request.query_params.get("notices"))
 
     async def remove(request: Request) -> Response:
         kind, name = request.path_params["kind"], request.path_params["name"]
@@ -90,8 +90,10 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 class _EventStream(StreamingResponse):
     """The answer with events. It counts from now on: many requests may come before it begins."""
 
-    def __init__(self, feed: Feed, runs: Sequence[tuple[str, Path, int]]) -> None:
-        stream = feed.follow(runs)
+    def __init__(
+        self, feed: Feed, runs: Sequence[tuple[str, Path, int]], stamp: str | None
+    ) -> None:
+        stream = feed.follow(runs, stamp)
         super().__init__(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
         self._feed = feed
         feed.n_streams += 1

@@ -17,7 +17,7 @@ export class SearchModel {
   clear() {
     Object.assign(this, {
       variables: [], rows: [], levels: [], arcs: [], convergence: [], credit: [], species: null, result: null,
-      status: "", left: null, fraction: null, opened: null, error: null,
+      status: "", left: null, fraction: null, patience: null, opened: null, error: null,
     });
   }
 
@@ -52,6 +52,7 @@ export class SearchModel {
     this.rows.push(...event.rows.filter(row => row[0] > last));
     this.credit.push(...(event.credit ?? []).filter(row => row[0] > last));
     this.left = event.left;
+    this.patience = event.patience ?? null; // a run of an earlier version has none
     this.fraction = event.fraction;
   }
 
@@ -90,7 +91,8 @@ export function describeSearch(model, isActive) {
     `${formatNumber(nArcs)} arcs`,
     `${formatNumber(evaluations)} evaluations`,
   ];
-  if (limits.patience && isActive) parts.push(`${generation - improved} of ${limits.patience} generations without improvement`);
+  const patience = model.patience ?? limits.patience;
+  if (patience && isActive) parts.push(`${generation - improved} of ${patience} generations without improvement`);
   if (isActive && model.left !== null && model.left >= 1) parts.push(`about ${formatSeconds(model.left)} left${limits.max_time || limits.max_generations ? "" : " unless it improves"}`);
   if (model.result) parts.push(REASONS[model.result.stop_reason] ?? model.result.stop_reason);
   return parts.join(" · ");

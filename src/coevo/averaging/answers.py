@@ -94,11 +94,13 @@ class AveragedNetwork:
             for name in answers[0][1]
         }
 
+    @check_keywords()
     def log_probability(self, given: Evidence | None = None) -> float:
         """Return the logarithm of the mean probability of the evidence."""
         total = math.fsum(w * math.exp(one.log_probability(given)) for w, one in self.networks)
         return math.log(total) if total > 0 else -math.inf
 
+    @check_keywords()
     def measure_evidence(
         self, given: Evidence | None = None, *, exact: bool = False
     ) -> EvidenceProbability:

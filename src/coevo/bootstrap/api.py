@@ -15,16 +15,16 @@ from coevo.data import Dataset, Rows, as_rows
 from coevo.errors import DataError, bad_parameter
 from coevo.io.journal import RunCallback
 from coevo.missing import POLICIES, check_policy
+from coevo.options import SpecOptions
 from coevo.parallel import Cluster, check_workers
 from coevo.run_lock import lock_run_folder
-from coevo.search import SpecOptions, make_spec
-from coevo.search.spec import SPEC_DEFAULTS
+from coevo.search import make_spec
 from coevo.signatures import accept_options
 
 __all__ = ["bootstrap_strength"]
 
 
-@accept_options(SpecOptions, SPEC_DEFAULTS, random_state=None)
+@accept_options(SpecOptions)
 def bootstrap_strength(
     table: Any,
     *,
@@ -89,8 +89,7 @@ budget, random_state : optional
     if not is_int(bootstraps, 1):
         raise bad_parameter("bootstraps", owner, "an int >= 1", bootstraps)
     check_workers(owner, n_jobs, cluster)
-    seeded: SpecOptions = {"random_state": None, **options}
-    spec = make_spec(owner, **seeded)
+    spec = make_spec(owner, **options)
     spec.constraints.to_rules(rows.names)
     journal = None if folder is None else open_journal(Path(folder), rows, spec, missing)
     with lock_run_folder(None if folder is None else Path(folder)):

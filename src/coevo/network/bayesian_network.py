@@ -246,6 +246,7 @@ class BayesianNetwork:
 
         return marginals(self, targets, given, exact)
 
+    @check_keywords()
     def log_probability(self, given: Evidence | None = None) -> float:
         """Return the natural logarithm of the probability of the evidence (``-inf`` for 0).
 
@@ -260,6 +261,7 @@ class BayesianNetwork:
 
         return log_probability(self, given)
 
+    @check_keywords()
     def measure_evidence(
         self, given: Evidence | None = None, *, exact: bool = False
     ) -> EvidenceProbability:

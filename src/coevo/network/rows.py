@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from coevo.data.known_rows import KnownRows, UnknownCells, read_known_rows
 from coevo.data.match_states import UNKNOWN
-from coevo.data.source_options import SourceParameters
 from coevo.data.variable import Variable
 from coevo.errors import format_count, warn_caller
 from coevo.memory import check_memory
@@ -28,6 +27,7 @@ from coevo.network.elimination import argmax_first, logarithm
 from coevo.network.inference import query
 from coevo.network.metrics import PredictionMetrics, compute_metrics
 from coevo.network.row_elimination import Component, RowInference
+from coevo.options import SourceParameters
 
 __all__ = [
     "Prediction",

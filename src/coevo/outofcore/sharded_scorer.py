@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter
+from coevo.options import ScorerOptions
 from coevo.outofcore.family_count_kernels import score_tables
 from coevo.outofcore.family_counts import CELLS_PER_BATCH, DistinctRows, FamilyCounts
 from coevo.outofcore.shards import Shards
-from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
+from coevo.score.base import Scorer
 from coevo.score.count_kernels import CountIndex
 from coevo.score.counting import (
     compute_dense_limit,
@@ -49,7 +50,7 @@ class ShardedScorer(Scorer):
         As for `FamilyScorer`. `n_jobs` is the number of threads on this machine.
     """
 
-    @accept_options(ScorerOptions, SCORER_DEFAULTS)
+    @accept_options(ScorerOptions)
     def __init__(
         self, shards: Shards, score: str | Score = "bdeu", **options: Unpack[ScorerOptions]
     ) -> None:

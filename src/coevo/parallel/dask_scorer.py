@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
+from coevo.options import ScorerOptions
 from coevo.parallel.workers import Cluster, check_workers
 from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
-from coevo.score.base import ScorerOptions
 from coevo.score.independence import TESTS, Numbers
 
 __all__ = ["DistributedScorer"]

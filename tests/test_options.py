@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
+from pathlib import Path
 from typing import ForwardRef
 
 import numpy as np
@@ -155,3 +157,19 @@ def test_help_and_documentation_describe_every_option():
         for option in group.__annotations__:
             assert re.search(rf"^ *{option} : ", text, re.M), (name, option)
         assert "**options" not in text
+
+
+def test_the_reference_has_every_option():
+    place = Path(__file__).parents[1] / "docs" / "_ext" / "option_reference.py"
+    spec = importlib.util.spec_from_file_location("option_reference", place)
+    module = importlib.util.module_from_spec(spec)
+    pytest.importorskip("sphinx")
+    spec.loader.exec_module(module)
+    table = module.format_options()
+    rows = {line.split("`")[1]: line for line in table.splitlines()[2:]}
+    assert set(rows) == {name for group in TAKEN_BY.values() for name in group.__annotations__}
+    assert "`--max-table`" in rows["max_table"]
+    assert "`coevo posterior`" in rows["max_table"]
+    assert "`learn`" in rows["bootstraps"]
+    assert "posterior" not in rows["bootstraps"].split("|")[4]
+    assert all(line.count(" | ") == 4 for line in rows.values())

@@ -36,6 +36,7 @@ extensions = [
     "cli_reference",
     "local_assets",
     "mathml",
+    "option_reference",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 # The pages of the paper have the same tables.

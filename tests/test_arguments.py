@@ -175,7 +175,7 @@ TABLES = [
         lambda t: coevo.learn(t, bad_rows=BOTH),
         must("bad_rows", "learn", "one of 'refuse', 'repair', 'skip'"),
     ),
-    (lambda t: coevo.learn(t, decimal=BOTH), must("decimal", "read_data", "'.', ',' or None")),
+    (lambda t: coevo.learn(t, decimal=BOTH), must("decimal", "learn", "'.', ',' or None")),
     (
         lambda t: coevo.read_data(t, discretise=BOTH),
         must("discretise", "read_data", "one of 'kmeans', 'mdl', 'quantile', 'uniform'"),

@@ -33,9 +33,11 @@ LAYERS = [
             "json_text",
             "lazy_names",
         ),
-        *("memory", "names", "output_files", "signatures", "species_record"),
+        *("memory", "names", "output_files", "species_record"),
         *("threads", "work_time"),
     ],
+    ["options"],
+    ["signatures"],
     ["engine", "files"],
     ["array_files", "randomness", "run_files", "user_files"],
     ["checkpoints", "run_lock"],
@@ -98,12 +100,25 @@ def test_imports_follow_the_layers(module):
     assert own is not None, f"{module} is in no layer: add it to LAYERS"
     for line, name in imported(module):
         other = subpackage_of(name)
+        if module == "coevo.options" and other not in ("errors", "checks"):
+            continue  # for type checkers only, as the next test shows
         if other is None:
             assert name == "coevo.__version__", f"{module}, line {line} imports {name}"
             continue
         assert LAYER[other] <= LAYER[own], f"{module}, line {line} imports {name}"
         if own in LAYERS[0]:
             assert other == "errors" or own == other, f"{module}, line {line} imports {name}"
+
+
+def test_options_import_nothing_from_above():
+    """They name types of higher layers, which only type checkers import."""
+    look = (
+        "import sys, coevo.options\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('coevo.')), end='')\n"
+        "assert 'numpy' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "coevo.errors coevo.options"
 
 
 def test_the_layers_are_checked():

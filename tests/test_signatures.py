@@ -44,7 +44,7 @@ QUERY = NETWORK.query
         (coevo.read_data, "na_value", ""),
         (coevo.read_data, "df", "source"),
         (coevo.sample, "n_samples", "rows"),
-        (coevo.sample, "evidence", "given"),
+        (coevo.sample, "observed", "given"),
         (coevo.fit_network, "data", "table"),
         (coevo.FamilyScorer, "data", "table"),
         (coevo.Constraints, "blacklist", "forbidden"),
@@ -52,13 +52,13 @@ QUERY = NETWORK.query
         (coevo.measure_dependence, "data", "table"),
         (coevo.BayesianNetworkClassifier, "seed", "random_state"),
         (coevo.BayesianNetworkLearner, "score", "scoring"),
-        (QUERY, "evidence", "given"),
+        (QUERY, "observed", "given"),
         (QUERY, "variables", "targets"),
-        (NETWORK.marginals, "evidence", "given"),
-        (NETWORK.most_probable_explanation, "evidence", "given"),
-        (NETWORK.explain, "evidence", "given"),
+        (NETWORK.marginals, "observed", "given"),
+        (NETWORK.most_probable_explanation, "observed", "given"),
+        (NETWORK.explain, "observed", "given"),
         (NETWORK.predict, "data", "table"),
-        (coevo.Posterior.query, "evidence", "given"),
+        (coevo.Posterior.query, "observed", "given"),
     ],
 )
 def test_habits_of_other_libraries(call, keyword, meant):
@@ -68,6 +68,23 @@ def test_habits_of_other_libraries(call, keyword, meant):
     hint = f" Did you mean {meant!r}?" if meant else ""
     expected = f"{owner}() got an unexpected keyword argument {keyword!r}.{hint}"
     assert str(caught.value) == expected
+
+
+def test_evidence_is_understood():
+    seen = {"smoke": "yes"}
+    for call in (
+        lambda **keys: NETWORK.query("lung", **keys),
+        NETWORK.marginals,
+        NETWORK.log_probability,
+        NETWORK.most_probable_explanation,
+        NETWORK.measure_evidence,
+        lambda **keys: coevo.sample(NETWORK, 5, **keys),
+        lambda **keys: repr(NETWORK.explain("lung", **keys)),
+    ):
+        assert call(evidence=seen) == call(given=seen) != call()
+    with pytest.raises(TypeError) as caught:
+        QUERY("lung", given=seen, evidence=seen)
+    assert "'evidence'" in str(caught.value)
 
 
 def test_one_mechanism_knows_all_habits():

@@ -1,25 +1,28 @@
 """Keyword arguments: options that several functions share, and hints for unknown names.
 
-Options that functions share are listed once, in a `TypedDict`. Type checkers read
+Options that functions share are declared once, in `coevo.options`. Type checkers read
 ``**options: Unpack[SomeOptions]``. `accept_options` adds what they do at run time: an unknown name
-is a `TypeError` with a suggestion, ``help`` and the documentation show every option with its
-default, and the function receives the defaults that are shown. `check_keywords` gives the same hint
-for a function without shared options.
+is a `TypeError` with a hint, ``help`` and the documentation show every option with its default, and
+the function receives the defaults that are shown. `check_keywords` gives the same hint for a
+function without shared options.
 
-A suggestion is the name that people mean who come from another library (`SYNONYMS`), else a name
-that is spelled alike.
+The hint is the name that people mean who come from another library (`SYNONYMS`), else the functions
+that take an option of this name, else a name that is spelled alike.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from coevo.errors import suggest_match
+from coevo.options import TAKEN_BY, get_defaults, get_type_text, list_options
 
-__all__ = ["accept_options", "check_keywords", "suggest_keyword"]
+__all__ = ["accept_options", "check_keywords", "document_options", "suggest_keyword"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -68,15 +71,22 @@ SYNONYMS = {
 
 
 def suggest_keyword(given: str, names: Sequence[str]) -> str:
-    """Return `` Did you mean 'x'?`` for an unknown keyword, or an empty string.
+    """Return a hint for an unknown keyword, with a blank before it, or an empty string.
 
     >>> suggest_keyword("seed", ["sheet", "random_state"])
     " Did you mean 'random_state'?"
     >>> suggest_keyword("blacklist", ["table", "constraints"]), suggest_keyword("lime", ["line"])
     (" Did you mean 'constraints'?", " Did you mean 'line'?")
+    >>> suggest_keyword("prove", ["table", "score"])
+    ' It is an option of learn.'
     """
     meant = [name for name in names if _reduce(given) in _HABITS.get(name, ())]
-    return f" Did you mean {meant[0]!r}?" if meant else suggest_match(given, names)
+    if meant:
+        return f" Did you mean {meant[0]!r}?"
+    owners = [owner for owner, group in TAKEN_BY.items() if given in group.__annotations__]
+    if owners and given not in names:
+        return f" It is an option of {' and '.join(owners[:2])}."
+    return suggest_match(given, names)
 
 
 def _reduce(name: str) -> str:
@@ -91,11 +101,15 @@ def check_keywords(*options: type) -> Callable[[Function], Function]:
 
     `options` are the dicts of the options that the function takes as ``**options``.
 
+    A function that takes `given` understands ``evidence``, which most libraries say, too.
+
     >>> @check_keywords()
     ... def query(targets, given=None): return targets, given
-    >>> query("ill", given={}), query("ill", evidence={})
+    >>> query("ill", given=3), query("ill", evidence=3)
+    (('ill', 3), ('ill', 3))
+    >>> query("ill", observed=3)
     Traceback (most recent call last):
-    TypeError: query() got an unexpected keyword argument 'evidence'. Did you mean 'given'?
+    TypeError: query() got an unexpected keyword argument 'observed'. Did you mean 'given'?
     """
 
     def decorate(function: Function) -> Function:
@@ -105,6 +119,8 @@ def check_keywords(*options: type) -> Callable[[Function], Function]:
 
         @functools.wraps(function)
         def check(*args: Any, **kwargs: Any) -> Any:
+            if "evidence" in kwargs and "given" in names and "given" not in kwargs:
+                kwargs["given"] = kwargs.pop("evidence")
             for name in kwargs:
                 if name not in names:
                     raise _make_error(function, name, names)
@@ -123,18 +139,17 @@ def _make_error(function: Callable[..., Any], name: str, names: Sequence[str]) -
     )
 
 
-def accept_options(
-    options: type, defaults: Mapping[str, Any], **own_defaults: Any
-) -> Callable[[Function], Function]:
-    """Return a decorator for a function that takes the keys of a `TypedDict` as ``**options``.
+def accept_options(options: type) -> Callable[[Function], Function]:
+    """Return a decorator for a function that takes a class of `coevo.options` as ``**options``.
 
-    `defaults` are shown in the signature and passed to the function; `own_defaults` replace some
-    of them.
+    The function receives every option, those that are not given with their default. A parameter of
+    the function itself stands for the option of the same name.
 
-    >>> from typing import TypedDict, Unpack
-    >>> class Colours(TypedDict, total=False):
-    ...     line: str
-    >>> @accept_options(Colours, {"line": "black"})
+    >>> from typing import Annotated, TypedDict, Unpack
+    >>> from coevo.options import Option
+    >>> line = Annotated[str, Option("black", "The colour of lines.")]
+    >>> Colours = TypedDict("Colours", {"line": line}, total=False)
+    >>> @accept_options(Colours)
     ... def draw(size, **options: Unpack[Colours]): return size, options
     >>> draw(3, line="red"), str(inspect.signature(draw))
     ((3, {'line': 'red'}), "(size, *, line: 'str' = 'black')")
@@ -147,19 +162,20 @@ def accept_options(
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
-        applied = {**defaults, **own_defaults}
-        applied = {name: applied[name] for name in options.__annotations__}
         given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        defaults = get_defaults(options)
+        for parameter in given:
+            defaults.pop(parameter.name, None)
         own = [p for p in given if p.kind is p.KEYWORD_ONLY]
         first = [p for p in given if p.kind is not p.KEYWORD_ONLY]
         shown = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=applied[name],
-                annotation=getattr(kind, "__forward_arg__", kind),
+                default=default,
+                annotation=get_type_text(options, name),
             )
-            for name, kind in options.__annotations__.items()
+            for name, default in defaults.items()
         ]
         parameters = [*first, *shown, *own]
         names = [parameter.name for parameter in parameters]
@@ -169,9 +185,44 @@ def accept_options(
             for name in kwargs:
                 if name not in names:
                     raise _make_error(function, name, names)
-            return function(*args, **{**applied, **kwargs})
+            return function(*args, **{**defaults, **kwargs})
 
+        accept.__doc__ = _describe_options(function.__doc__, options, defaults)
         accept.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return accept  # type: ignore[return-value]
 
     return decorate
+
+
+def document_options(options: type) -> Callable[[type], type]:
+    """Return a decorator that describes the options of ``__init__`` in the text of its class."""
+
+    def decorate(kind: type) -> type:
+        kind.__doc__ = _describe_options(kind.__doc__, options, get_defaults(options))
+        return kind
+
+    return decorate
+
+
+def _describe_options(text: str | None, options: type, names: Iterable[str]) -> str | None:
+    """Return a docstring in which the entry ``**options`` is replaced by one for each option."""
+    found = re.search(r"^( *)\*\*options\n(\1    .*\n)+", text or "", re.M)
+    if text is None or found is None:
+        return text
+    indent, declared, entries = found[1], list_options(options), []
+    for name in names:
+        entries.append(f"{indent}{name} : {_describe_type(get_type_text(options, name))}\n")
+        meaning = declared[name].doc or declared[name].help
+        entries += [f"{indent}    {line}\n" for line in textwrap.wrap(meaning, 88)]
+    return text[: found.start()] + "".join(entries) + text[found.end() :]
+
+
+def _describe_type(text: str) -> str:
+    """Return a type for a reader.
+
+    >>> _describe_type("str | Score | None"), _describe_type("Iterable[str]")
+    ('str or Score, optional', 'Iterable[str]')
+    """
+    kinds = text.split(" | ")
+    optional = ", optional" if "None" in kinds else ""
+    return " or ".join(kind for kind in kinds if kind != "None") + optional

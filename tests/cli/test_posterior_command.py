@@ -96,10 +96,10 @@ def test_bad_requests_end_in_one_sentence(run):
 
 def test_help_names_the_defaults_of_the_settings():
     from coevo.cli.posterior import command
-    from coevo.posteriors.settings import POSTERIOR_DEFAULTS
+    from coevo.options import ChainOptions, get_defaults
 
     helps = {option.name: option.help for option in command.params if hasattr(option, "help")}
-    for name, value in POSTERIOR_DEFAULTS.items():
+    for name, value in get_defaults(ChainOptions).items():
         assert helps[name].endswith(f"[default: {'no limit' if value is None else value}]")
 
 

@@ -17,6 +17,7 @@ from coevo.data.load import load_table
 from coevo.data.prepare_rows import prepare_rows
 from coevo.data.read_options import ReadOptions
 from coevo.errors import DataError, ParameterError
+from coevo.learning import check_settings
 from coevo.learning.folds import split_clusters
 
 # The decisions are what is tested; the warnings repeat them.
@@ -319,7 +320,7 @@ def test_wrong_clusters(seed):
         "Column 'patient_id' cannot give clusters: it has no value in 1 row, first in row 4. Fill "
         "it in, or leave these rows out."
     )
-    assert error_of(coevo.posterior, visits, cluster_by="patient_id") == (
+    assert error_of(check_settings, "posterior", cluster_by="patient_id") == (
         "'cluster_by' of posterior would have no effect, because posterior draws no rows. Leave it "
         "out, and the column too (drop=['patient_id'], or --drop patient_id)."
     )

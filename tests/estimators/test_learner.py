@@ -14,13 +14,11 @@ import coevo
 import naive
 from coevo.bundled import load_network
 from coevo.data import read_data
-from coevo.data.cell_options import CELL_DEFAULTS
-from coevo.data.row_options import ROW_DEFAULTS
-from coevo.data.source_options import SOURCE_DEFAULTS
 from coevo.errors import CoevoError, NotFittedError, ParameterError
 from coevo.estimators import BayesianNetworkLearner
 from coevo.learning import learn
 from coevo.network import sample
+from coevo.options import CellParameters, ReadParameters, get_defaults
 
 pandas = pytest.importorskip("pandas")
 
@@ -156,7 +154,7 @@ def test_an_estimator_before_fit(frame, learner):
 # Parameters that only `learn` has: `fit` makes the names and opens no files, and an estimator has
 # no run folder, no shards and no cluster.
 NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster", "posterior", "prove"}
-NOT_HERE |= (SOURCE_DEFAULTS.keys() - CELL_DEFAULTS.keys()) | ROW_DEFAULTS.keys()
+NOT_HERE |= get_defaults(ReadParameters).keys() - get_defaults(CellParameters).keys()
 
 
 def test_parameters():

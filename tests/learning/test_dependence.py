@@ -122,7 +122,7 @@ def test_the_words():
         (("crp", "age"), {"test": "chi2"}, ParameterError,
          "'test' of measure_dependence must be one of 'g2', 'x2'; got 'chi2'."),
         (("crp", "age"), {"bins": 1}, ParameterError,
-         "'bins' of read_data must be an int >= 2; got 1."),
+         "'bins' of measure_dependence must be an int >= 2 or None; got 1."),
     ],
 )  # fmt: skip
 def test_errors(arguments, options, error, message, frame):

@@ -272,7 +272,7 @@ def test_a_dataset_is_already_read(rows):
         ({"n_jobs": 0}, "'n_jobs' of learn must be an int >= 1; got 0."),
         ({"random_state": -1}, "'random_state' of learn must be an int >= 0, a numpy Generator "
          "or None; got -1."),
-        ({"patience": 0}, "'patience' of Budget must be an int >= 1 or None; got 0."),
+        ({"patience": 0}, "'patience' of learn must be an int >= 1 or None; got 0."),
         ({"constraints": 3}, "'constraints' of learn must be Constraints, Knowledge, a dict, the "
          "path of a file or None; got 3."),
         ({"discretise": "mld"}, "'discretise' of learn must be one of 'kmeans', 'mdl', 'none', "

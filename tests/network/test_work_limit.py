@@ -12,7 +12,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from coevo.averaging.answers import AveragedNetwork
 
 from coevo.bundled import load_network
 from coevo.data import Variable
@@ -21,6 +20,7 @@ from coevo.network import BayesianNetwork, JunctionTree, read_rows, sample
 from coevo.network.elimination import Cost
 from coevo.network.row_elimination import RowInference
 from coevo.network.work_limit import WorkLimit
+from coevo.posteriors.sample import AveragedNetwork
 from helpers import limits
 from helpers.errors import refusal
 from helpers.limits import INSIST, TOO_LONG

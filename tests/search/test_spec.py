@@ -10,16 +10,10 @@ from coevo.bundled import load_network
 from coevo.errors import ParameterError
 from coevo.estimators import BayesianNetworkLearner
 from coevo.graph import DAG, Constraints
-from coevo.learning.options import (
-    ESTIMATOR_DEFAULTS,
-    LEARN_DEFAULTS,
-    EstimatorOptions,
-    LearnOptions,
-)
 from coevo.network import sample
+from coevo.options import SearchOptions, list_options
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, Budget, SearchSpec, describe_difference, make_spec, run_search
-from coevo.search.spec import SEARCH_DEFAULTS, SPEC_DEFAULTS, SearchOptions, SpecOptions
 from helpers.errors import refusal
 
 OTHERS = {
@@ -58,19 +52,6 @@ def test_every_field_but_the_budget_is_in_the_fingerprint():
 
 
 @pytest.mark.parametrize(
-    ("options", "defaults"),
-    [
-        (SearchOptions, SEARCH_DEFAULTS),
-        (SpecOptions, SPEC_DEFAULTS),
-        (EstimatorOptions, ESTIMATOR_DEFAULTS),
-        (LearnOptions, LEARN_DEFAULTS),
-    ],
-)
-def test_every_option_has_a_default(options, defaults):
-    assert set(options.__annotations__) == set(defaults)
-
-
-@pytest.mark.parametrize(
     "function",
     [
         coevo.learn,
@@ -81,7 +62,7 @@ def test_every_option_has_a_default(options, defaults):
 )
 def test_every_function_that_searches_takes_the_settings_of_a_search(function):
     parameters = inspect.signature(function).parameters
-    assert set(SEARCH_DEFAULTS) <= set(parameters)
+    assert set(list_options(SearchOptions)) <= set(parameters)
     with pytest.raises(TypeError) as caught:
         function(None, parent_penalti=1)
     assert str(caught.value) == (

@@ -22,6 +22,7 @@ from coevo.cli.prediction_output import format_confusion, format_metrics, format
 from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states, read_network_rows
 from coevo.errors import ParameterError
+from coevo.options import SourceParameters, list_options
 
 if TYPE_CHECKING:
     from coevo.learning import CrossValidation
@@ -124,9 +125,7 @@ def _split_sources(sources: tuple[str, ...], cv: int | None) -> tuple[str | None
 
 def _list_reading_options() -> set[str]:
     """Return the options that also serve to read a table for a network, without learning."""
-    from coevo.data.source_options import SOURCE_DEFAULTS
-
-    return {*SOURCE_DEFAULTS, "drop", "column_types", "decimal"}
+    return {*list_options(SourceParameters), "drop", "column_types", "decimal"}
 
 
 def _check_options(

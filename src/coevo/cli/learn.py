@@ -18,10 +18,12 @@ from coevo.cli.missing import (
     write_imputed_data,
 )
 from coevo.cli.options import (
+    bundle_options,
     check_resume,
     format_option,
     make_cluster_option,
     make_n_jobs_option,
+    make_options,
     make_search_options,
     make_seed_option,
 )
@@ -30,16 +32,19 @@ from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import CoevoError
 from coevo.names import match_name
+from coevo.options import EvidenceFlags, LearnFlags
 
 if TYPE_CHECKING:
     from coevo.data import Dataset
-    from coevo.data.source_options import SourceParameters
     from coevo.learning import LearnResult, LearnTask
+    from coevo.options import SourceParameters
     from coevo.search import Method
 
 __all__ = ["command"]
 
 EXAMPLE_ROWS = 5000
+
+evidence_options = bundle_options("extras", *make_options(EvidenceFlags))
 
 
 @click.command("learn")
@@ -54,24 +59,7 @@ EXAMPLE_ROWS = 5000
     type=click.IntRange(min=1),
     help=f"Number of rows of the example.  [default: {EXAMPLE_ROWS}]",
 )
-@make_search_options(
-    "Stop",
-    "",
-    click.option(
-        "--patience",
-        type=click.IntRange(min=1),
-        help="Stop after this number of generations without improvement.  [default: by the method]",
-    ),
-    click.option(
-        "--target", type=float, metavar="SCORE", help="Stop at this score.  [default: none]"
-    ),
-    click.option(
-        "--start",
-        metavar="MODEL_OR_METHOD",
-        help="Start from this structure, in any format, or from the result of another method, as "
-        "pc. The result is at least as good.  [default: the required arcs]",
-    ),
-)
+@make_search_options("Stop", "", LearnFlags)
 @column_options
 @imputed_option
 @make_seed_option("network")
@@ -88,31 +76,7 @@ EXAMPLE_ROWS = 5000
     metavar="NAME",
     help="The variable that the others predict, for -m tan and -m naive_bayes.",
 )
-@click.option(
-    "--bootstraps",
-    type=click.IntRange(min=0),
-    help="Number of bootstrap samples; measures the strength of each arc, as coevo strength does. "
-    "Limits hold for each sample. 0 turns bootstraps off.  [default: 25 to 40 samples "
-    "by short searches, where they take seconds]",
-)
-@click.option(
-    "--posterior",
-    is_flag=True,
-    help="Compute the posterior probability of every arc as well, as coevo posterior does.",
-)
-@click.option(
-    "--prove",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="Spend this time on a proof of how far from the best network this one can be, as coevo "
-    "prove does. Needs coevo[prove].",
-)
-@click.option(
-    "--shards",
-    metavar="DIR",
-    help="For DATA larger than memory (Parquet, or a folder of it): read it in chunks into files "
-    "of about a byte per value in this folder, and remove them at the end.",
-)
+@evidence_options
 @make_cluster_option("Keep the rows (with --islands: evolve the islands)")
 @click.option(
     "-o",
@@ -139,10 +103,7 @@ def command(
     n_jobs: int,
     islands: int | None,
     class_variable: str | None,
-    bootstraps: int | None,
-    posterior: bool,
-    prove: float | None,
-    shards: str | None,
+    extras: dict[str, Any],
     cluster: str | None,
     output: str | None,
     resume: bool,
@@ -178,7 +139,8 @@ def command(
     coevo learn large.csv --islands 4 --cluster local:4 -o run/
     coevo learn patients.csv -m tan --class-variable ill -o run/
     """
-    rows_there = {"--shards": shards, "--cluster": None if islands else cluster}
+    bootstraps = extras["bootstraps"]
+    rows_there = {"--shards": extras["shards"], "--cluster": None if islands else cluster}
     _check_source(data, example, rows, {**_name_options(columns), **rows_there})
     check_missing_options(columns, imputed)
     check_resume(resume, output)
@@ -195,10 +157,7 @@ def command(
             **declared.complete(columns),
             random_state=seed,
             n_jobs=n_jobs,
-            bootstraps=bootstraps,
-            posterior=posterior,
-            prove=prove,
-            shards=shards,
+            **extras,
             cluster=cluster,
         )
         if imputed is not None:
@@ -221,7 +180,7 @@ def command(
                 result = task.run_bootstraps(
                     result, on_interrupt=lambda: interrupts.append("quick")
                 )
-            if posterior and not interrupts:
+            if settings.posterior and not interrupts:
                 from coevo.learning.structure_posterior import (
                     describe_step,
                     extend_with_posterior,

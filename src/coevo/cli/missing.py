@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from coevo.cli.tables import refuse_overwriting
 from coevo.errors import format_count
+from coevo.options import SourceParameters, get_defaults, select_options
 
 if TYPE_CHECKING:
-    from coevo.data.source_options import SourceParameters
     from coevo.learning import LearnResult
 
 __all__ = [
@@ -64,7 +64,7 @@ def write_imputed_data(
     result: LearnResult, path: str, data: str, opening: SourceParameters
 ) -> dict[str, str]:
     """Write DATA with its missing values imputed; return the files by content."""
-    from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions
+    from coevo.data.source_options import SourceOptions
     from coevo.data.write_imputed import write_imputed_file
     from coevo.missing import write_imputed
 
@@ -72,9 +72,10 @@ def write_imputed_data(
     if imputed_table is None:  # nothing was missing
         write_imputed_file(data, path, [], SourceOptions.from_parameters("learn", **opening))
         return {"imputed": path}
-    defaults = dict(SOURCE_DEFAULTS)
-    given = cast("SourceParameters", {k: v for k, v in opening.items() if v != defaults[k]})
-    probabilities = write_imputed(imputed_table, path, data, **given)
+    defaults = get_defaults(SourceParameters)
+    given = {k: v for k, v in opening.items() if v != defaults[k]}
+    chosen = select_options(SourceParameters, given)
+    probabilities = write_imputed(imputed_table, path, data, **chosen)
     return {"imputed": path, "probabilities": str(probabilities)}
 
 

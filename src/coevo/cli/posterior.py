@@ -17,12 +17,14 @@ from coevo.cli.options import (
     format_option,
     make_cluster_option,
     make_n_jobs_option,
+    make_plain_options,
     make_search_options,
     make_seed_option,
 )
 from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import format_count
+from coevo.options import ChainOptions
 
 if TYPE_CHECKING:
     from coevo.learning.task import LearnTask
@@ -33,45 +35,7 @@ __all__ = ["command"]
 SHOWN = 10  # edges outside the median probability graph that are printed
 
 
-def _make_option(name: str, default: object, words: str) -> Any:
-    """Return an option of `PosteriorSettings`, which has the default; help only repeats it."""
-    kind = str if isinstance(default, str) else float if isinstance(default, float) else int
-    said = "no limit" if default is None else default
-    return click.option(name, type=kind, help=f"{words}  [default: {said}]")
-
-
-posterior_options = bundle_options(
-    "chosen",
-    _make_option(
-        "--prior",
-        "uniform",
-        "Prior over structures: uniform (every DAG counts once), or order (a DAG counts once for "
-        "each of its orders).",
-    ),
-    _make_option(
-        "--family-prior",
-        "uniform",
-        "Prior over parent sets: uniform (each set), or fair (each number of parents).",
-    ),
-    _make_option(
-        "--sampler",
-        "auto",
-        "exact (all structures are summed), chains (they are sampled), or auto: exact where that "
-        "takes seconds.",
-    ),
-    _make_option("--candidates", 12, "Candidate parents of each variable, for the chains."),
-    _make_option("--chains", 4, "Number of chains."),
-    _make_option(
-        "--temperatures",
-        1,
-        "Coupled chains in place of each one (parallel tempering), for chains that do not agree.",
-    ),
-    _make_option("--networks", 1000, "Number of sampled networks that are kept."),
-    _make_option(
-        "--tolerance", 0.05, "Stop when no arc differs between two chains by more than this."
-    ),
-    _make_option("--max-steps", None, "Stop the chains after this number of steps."),
-)
+posterior_options = bundle_options("chosen", *make_plain_options(ChainOptions))
 
 
 @click.command("posterior")
@@ -131,7 +95,7 @@ def command(
 
         check_cluster("posterior", cluster)
         declared = read_declared_states(columns["states"])
-        wanted = PosteriorSettings(**{k: v for k, v in chosen.items() if v is not None})
+        wanted = PosteriorSettings(**chosen)
         settings = check_settings(
             "posterior",
             "--max-parents",

@@ -18,6 +18,7 @@ from coevo.cli.prediction_output import format_confusion, format_metrics
 from coevo.cli.table_options import drop_option, row_options
 from coevo.cli.tables import open_answering, read_network_rows, refuse_overwriting
 from coevo.errors import format_count
+from coevo.options import SourceParameters, select_options
 
 if TYPE_CHECKING:
     from coevo.network import Prediction
@@ -137,9 +138,9 @@ def _write_copy(
 ) -> None:
     """Write the table with further columns."""
     from coevo.data.copy_rows import copy_with_predictions
-    from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions
+    from coevo.data.source_options import SourceOptions
 
-    source = {name: value for name, value in opening.items() if name in SOURCE_DEFAULTS}
+    source = select_options(SourceParameters, opening)
     copy_with_predictions(data, target, columns, SourceOptions.from_parameters("predict", **source))
 
 

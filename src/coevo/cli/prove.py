@@ -20,6 +20,7 @@ from coevo.cli.options import (
 from coevo.cli.table_options import column_options
 from coevo.cli.tables import read_declared_states
 from coevo.errors import format_count
+from coevo.options import CheckProofOptions, select_options
 
 if TYPE_CHECKING:
     from coevo.exact import Proof, Verdict
@@ -160,7 +161,9 @@ def _check(
         from coevo.learning import check_proof
 
         declared = read_declared_states(columns["states"])
-        verdict = check_proof(certificate, data, n_jobs=n_jobs, **declared.complete(columns))
+        reading = select_options(CheckProofOptions, declared.complete(columns))
+        reading = {**reading, "n_jobs": n_jobs}
+        verdict = check_proof(certificate, data, **reading)
     if output_format == "json":
         print_json(_describe_verdict(verdict))
         return

@@ -11,6 +11,7 @@ import click
 
 from coevo.cli.column_output import format_decision
 from coevo.errors import DataError, suggest_match, warn_caller
+from coevo.options import ReadParameters, SourceParameters, get_defaults, select_options
 
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable
@@ -44,11 +45,10 @@ OPTION_NAMES = {
 
 def list_reading_options(columns: dict[str, Any]) -> list[str]:
     """Return the options of `reading_options` that were given, as words of a command."""
-    from coevo.data.source_options import SOURCE_DEFAULTS
-
     words = []
+    defaults = get_defaults(SourceParameters)
     for name, value in columns.items():
-        if value in (None, ()) or value == dict(SOURCE_DEFAULTS).get(name, False):
+        if value in (None, ()) or value == defaults.get(name, False):
             continue
         option = OPTION_NAMES.get(name, name.replace("_", "-"))
         if isinstance(value, bool):
@@ -76,12 +76,9 @@ def read_table(
     variables that ``--states`` does not name.
     """
     from coevo.data import read_data
-    from coevo.data.row_options import ROW_DEFAULTS
-    from coevo.data.source_options import SOURCE_DEFAULTS
 
     declared = read_declared_states(reading["states"])
-    known = (*SOURCE_DEFAULTS, *ROW_DEFAULTS)
-    opening = {name: reading[name] for name in known if name in reading}
+    opening = select_options(ReadParameters, reading)
     states = declared.merge(default)
     dataset: Dataset
     dataset, info = read_data(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -18,22 +18,9 @@ from coevo.data.columns import Column, relabel_column
 from coevo.data.number_labels import NumberLabels, parse_number
 from coevo.errors import DataError, ParameterError, bad_parameter, suggest_match
 
-__all__ = ["CELL_DEFAULTS", "CellOptions", "CellParameters", "GivenLabels", "GivenMerges"]
+__all__ = ["CellOptions"]
 
-GivenLabels = Iterable[Any] | Mapping[str, Any]
-GivenMerges = Iterable[str] | Mapping[str, Mapping[str, str]]
 Item = tuple[str | None, str]  # a column ("" is all columns) and a label; None: not yet split
-
-
-class CellParameters(TypedDict, total=False):
-    """The options as keyword arguments."""
-
-    missing_labels: GivenLabels | None
-    keep_labels: GivenLabels | None
-    merge: GivenMerges | None
-
-
-CELL_DEFAULTS: CellParameters = {"missing_labels": None, "keep_labels": None, "merge": None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,10 @@ from coevo.data.load import load_table
 from coevo.data.match_states import UNKNOWN, match_labels
 from coevo.data.prepare_columns import prepare_columns
 from coevo.data.read_options import ReadOptions
-from coevo.data.source_options import SourceOptions, SourceParameters
+from coevo.data.source_options import SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError, bad_parameter, format_count, format_list
+from coevo.options import SourceParameters
 
 __all__ = ["KnownRows", "UnknownCells", "read_known_rows"]
 

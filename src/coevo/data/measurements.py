@@ -18,8 +18,9 @@ from coevo.data.load import load_table
 from coevo.data.number_labels import NumberLabels, parse_numbers
 from coevo.data.prepare_columns import prepare_columns
 from coevo.data.read_options import ReadOptions
-from coevo.data.source_options import SourceOptions, SourceParameters
+from coevo.data.source_options import SourceOptions
 from coevo.data.variable import Variable
+from coevo.options import SourceParameters
 
 __all__ = ["read_measurements"]
 

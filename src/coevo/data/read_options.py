@@ -6,13 +6,14 @@ error for a file, a data frame and an array.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard, Unpack, cast
+from typing import Any, TypeGuard, Unpack
 
 from coevo.checks import is_choice
 from coevo.data.cell_options import CellOptions
-from coevo.data.column_types import Binning, ColumnType
+from coevo.data.column_types import Binning, ColumnType, read_types
 from coevo.data.columns import Column
 from coevo.data.cut_points import CutPoints
 from coevo.data.dates import DATE_PARTS, split_days_name
@@ -20,15 +21,21 @@ from coevo.data.number_formats import MARKS
 from coevo.data.option_hints import format_drop_hint
 from coevo.data.row_options import (
     DEFAULT_ROWS,
-    ROW_DEFAULTS,
-    ReadParameters,
     RowOptions,
-    RowParameters,
 )
-from coevo.data.source_options import DEFAULT_OPENING, SourceOptions, SourceParameters
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import DataError, bad_parameter, format_list, suggest_match
 from coevo.names import split_names
+from coevo.options import (
+    ReadParameters,
+    RowParameters,
+    SourceParameters,
+    StrictFlags,
+    TableOptions,
+    check_options,
+    select_options,
+)
 
 __all__ = ["CHOICE_STATES", "ReadOptions", "check_column_count"]
 
@@ -92,14 +99,26 @@ class ReadOptions:
         options = cls(declared, dropped, is_network, column_types, binning, selected)
         return options if opening is None else replace(options, opening=opening)
 
+    @classmethod
+    def from_keywords(cls, owner: str, options: TableOptions, only: object = None) -> ReadOptions:
+        """Validate the options of a reader; `owner` is the function that error messages name."""
+        check_options(StrictFlags, owner, options)
+        types = options["types"]
+        if isinstance(types, str | os.PathLike):
+            types = read_types(os.fspath(types))
+        columns = (options["states"], options["drop"], types)
+        made = cls.from_parameters(*columns, options["discretise"], options["bins"], only)
+        made = made.use_source(owner, **select_options(ReadParameters, options))
+        return made.use_decimal(options["decimal"])
+
     def use_source(self, owner: str, **given: Unpack[ReadParameters]) -> ReadOptions:
         """Return options that open a source in this way, and treat its rows in this way."""
-        rows = {name: value for name, value in given.items() if name in ROW_DEFAULTS}
-        opening = {name: value for name, value in given.items() if name not in ROW_DEFAULTS}
+        opening = select_options(SourceParameters, given)
+        rows = select_options(RowParameters, given)
         return replace(
             self,
-            opening=SourceOptions.from_parameters(owner, **cast(SourceParameters, opening)),
-            rows=RowOptions.from_parameters(owner, **cast(RowParameters, rows)),
+            opening=SourceOptions.from_parameters(owner, **opening),
+            rows=RowOptions.from_parameters(owner, **rows),
         )
 
     def use_decimal(self, decimal: object) -> ReadOptions:

@@ -24,10 +24,10 @@ from coevo.data.load import load_table
 from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.prepare_rows import prepare_rows
 from coevo.data.read_options import ReadOptions
-from coevo.data.row_options import ReadParameters
 from coevo.data.variable import Variable
 from coevo.errors import DataError, ParameterError, bad_parameter, format_list, warn_caller
-from coevo.signatures import check_keywords
+from coevo.options import TableOptions
+from coevo.signatures import accept_options
 
 __all__ = [
     "as_dataset",
@@ -47,18 +47,10 @@ DeclaredStates = Mapping[str, Iterable[Any]] | Sequence[Variable]
 def read_data(
     source: Any,
     *,
-    states: DeclaredStates | None = ...,
-    drop: Iterable[str] = ...,
-    names: Sequence[str] | None = ...,
     deduplicate: bool = ...,
-    types: Mapping[str, Any] | None = ...,
-    discretise: str | None = ...,
-    bins: int | None = ...,
     only: Iterable[str] | None = ...,
-    strict: bool = ...,
-    decimal: str | None = ...,
     return_info: Literal[False] = ...,
-    **opening: Unpack[ReadParameters],
+    **options: Unpack[TableOptions],
 ) -> Dataset: ...
 
 
@@ -66,37 +58,21 @@ def read_data(
 def read_data(
     source: Any,
     *,
-    states: DeclaredStates | None = ...,
-    drop: Iterable[str] = ...,
-    names: Sequence[str] | None = ...,
     deduplicate: bool = ...,
-    types: Mapping[str, Any] | None = ...,
-    discretise: str | None = ...,
-    bins: int | None = ...,
     only: Iterable[str] | None = ...,
-    strict: bool = ...,
-    decimal: str | None = ...,
     return_info: Literal[True],
-    **opening: Unpack[ReadParameters],
+    **options: Unpack[TableOptions],
 ) -> tuple[Dataset, TableInfo]: ...
 
 
-@check_keywords(ReadParameters)
+@accept_options(TableOptions)
 def read_data(
     source: Any,
     *,
-    states: DeclaredStates | None = None,
-    drop: Iterable[str] = (),
-    names: Sequence[str] | None = None,
     deduplicate: bool = True,
-    types: Mapping[str, Any] | None = None,
-    discretise: str | None = None,
-    bins: int | None = None,
     only: Iterable[str] | None = None,
-    strict: bool = False,
-    decimal: str | None = None,
     return_info: bool = False,
-    **opening: Unpack[ReadParameters],
+    **options: Unpack[TableOptions],
 ) -> Dataset | tuple[Dataset, TableInfo]:
     """Read a table of observations.
 
@@ -127,95 +103,16 @@ def read_data(
         SQLite, Stata, SPSS or SAS; its content decides. It can be compressed. ``'-'`` is the
         standard input. With `connection` the source is an SQL query. A Dataset is returned
         unchanged.
-    states : mapping of str to iterable, or sequence of Variable, optional
-        All states of some columns, in display order. A declared state need not occur in the
-        rows. Declare states to keep decimal numbers or identifiers as labels, or to use text
-        such as ``NA`` as a state. Variables come from a network (``states=network.variables``);
-        variables that are not columns of the table are ignored.
-    drop : iterable of str, optional
-        Columns to leave out. Their values are not checked.
-    names : sequence of str, optional
-        Column names of a NumPy array.
     deduplicate : bool, default: True
         Store equal rows once, with a weight, if that makes counting faster. With False each row
         keeps its position; use it if you need one answer per row.
-    types : mapping of str to type, optional
-        Types of some columns: ``'categorical'`` (each value is a state), ``'continuous'``,
-        ``'ignore'``, parts of dates (``'year'``, ``'month'``, ``'weekday'``, ``'hour'``,
-        ``'year+month'``), ``'date'`` (a date as a number), ``'dmy'`` or ``'mdy'`` (the order of
-        day and month), a list of cut points, `CutPoints`, or ``{"type": "continuous", "bins": 3,
-        "method": "kmeans"}``. See also `read_types`.
-    discretise : str, optional
-        Method that cuts columns of numbers into bins: ``'mdl'`` (chooses the number of bins by
-        the information about the other columns), ``'quantile'``, ``'uniform'`` or ``'kmeans'``.
-        A column with at most 20 distinct integers, or at most 10 distinct decimal numbers that
-        recur, keeps its values as states unless `types` declares it continuous.
-    bins : int, optional
-        Number of bins (default: 3), or the maximum for ``'mdl'`` (default: 5). If `bins` is
-        given without `discretise`, the method is ``'quantile'``.
     only : iterable of str, optional
         Columns to read, if the table has them. The values of the other columns are not checked.
         One column is enough.
-    strict : bool, default: False
-        Raise an error for everything that would be decided about the table.
-    decimal : str, optional
-        The decimal mark of numbers, ``'.'`` or ``','``. By default it is found: all labels of a
-        column have the same mark, and ``1,234`` follows the other columns of the table.
     return_info : bool, default: False
         Return also what is known about the table. No warning is then issued for decisions.
-    missing_labels : list, or mapping of str to label or list, optional
-        Labels that stand for a missing value, in all columns, or in the columns of a mapping:
-        ``{"age": -99}``. They are added to the defaults. Numbers are compared as numbers, and
-        blanks around a label do not matter. ``"age=-99"`` in a list is the same as in a command.
-    keep_labels : list, or mapping of str to label or list, optional
-        Labels that are values and never missing, as ``{"continent": "NA"}`` or ``{"x": -999}``.
-    merge : mapping of str to mapping of str to str, optional
-        States to merge: ``{"smoker": {"Y": "yes"}}`` reads ``Y`` as ``yes``.
-    encoding : str, optional
-        Encoding of a text table (default: UTF-8, UTF-16 or Windows-1252, as detected).
-    delimiter : str, optional
-        Character between the fields of a text table; ``' '`` stands for any number of spaces.
-    comment : str, optional
-        Start of the lines of a text table to skip; ``''`` skips none. By default lines that start
-        with ``#``, ``%`` or ``//`` are skipped above the header, and below it if their number of
-        fields differs.
-    header : bool, optional
-        Whether the first row has the column names (default: unless it has only values).
-    skiprows, skipfooter : int, optional
-        Number of lines above and below the table (default: as detected).
-    units_row : bool, optional
-        Whether the first row below the header has the units of the columns and is skipped
-        (default: as detected).
-    bad_rows : str, default: 'repair'
-        Rows of a text table with too few or too many fields. ``'repair'`` fills the missing cells
-        of a short row and removes additional empty cells; other long rows are an error.
-        ``'skip'`` leaves all these rows out, ``'refuse'`` makes them an error.
-    keep_empty_rows : bool, default: False
-        Keep the rows of a text table or a spreadsheet that have no value in any column.
-    rename : mapping of str to str, optional
-        New names of columns. The old names are those that coevo gives: without spaces around
-        them, and with ``name.1`` for the second column called ``name``. All other parameters use
-        the new names.
-    value_labels : bool, default: True
-        Use the value labels of Stata and SPSS as states. With False the states are the codes.
-    sheet : str or int, optional
-        Name or number (from 1) of a sheet; name of a table of an SQLite file.
-    query : str, optional
-        SQL query for an SQLite file.
-    connection : DB-API connection or path of an SQLite file, optional
-        Where to send `source`, an SQL query.
-    duplicates : str, optional
-        Rows that repeat other rows in all columns: ``'keep'`` or ``'drop'``. By default they are
-        dropped where they are copies, and kept where equal observations are natural.
-    totals : str, optional
-        Rows of totals and subtotals: ``'keep'`` or ``'drop'``. By default they are dropped if
-        their numbers are sums, or if they have no other values.
-    weights : str, optional
-        Column with the number of times that each row counts, as in a frequency table. It is no
-        variable. By default a column of counts such as ``Freq`` beside all different rows is used.
-    cluster_by : str, optional
-        Column that says which rows belong together, as the visits of a patient do. It is no
-        variable. A bootstrap draws clusters, and a cross-validation keeps them together.
+    **options
+        How the table is opened and read, column by column.
 
     Returns
     -------
@@ -259,13 +156,12 @@ def read_data(
     """
     if not is_bool(deduplicate):
         raise bad_parameter("deduplicate", "read_data", "a bool", deduplicate)
-    options = ReadOptions.from_parameters(states, drop, types, discretise, bins, only).use_source(
-        "read_data", **opening
-    )
+    chosen = ReadOptions.from_keywords("read_data", options, only)
+    names, strict = options["names"], options["strict"]
     if isinstance(source, Dataset):
-        dataset, info = source, _describe_dataset(source, options.use_decimal(decimal), names)
+        dataset, info = source, _describe_dataset(source, chosen, names)
     else:
-        columns, info, clusters = _read_columns(source, options.use_decimal(decimal), names, strict)
+        columns, info, clusters = _read_columns(source, chosen, names, strict)
         dataset = assemble_dataset(columns, deduplicate, clusters)
     if return_info:
         return dataset, info
@@ -277,16 +173,8 @@ def read_data(
 def read_incomplete(
     source: Any,
     *,
-    states: DeclaredStates | None = ...,
-    drop: Iterable[str] = ...,
-    names: Sequence[str] | None = ...,
-    types: Mapping[str, Any] | None = ...,
-    discretise: str | None = ...,
-    bins: int | None = ...,
-    strict: bool = ...,
-    decimal: str | None = ...,
     return_info: Literal[False] = ...,
-    **opening: Unpack[ReadParameters],
+    **options: Unpack[TableOptions],
 ) -> IncompleteDataset: ...
 
 
@@ -294,32 +182,17 @@ def read_incomplete(
 def read_incomplete(
     source: Any,
     *,
-    states: DeclaredStates | None = ...,
-    drop: Iterable[str] = ...,
-    names: Sequence[str] | None = ...,
-    types: Mapping[str, Any] | None = ...,
-    discretise: str | None = ...,
-    bins: int | None = ...,
-    strict: bool = ...,
-    decimal: str | None = ...,
     return_info: Literal[True],
-    **opening: Unpack[ReadParameters],
+    **options: Unpack[TableOptions],
 ) -> tuple[IncompleteDataset, TableInfo]: ...
 
 
+@accept_options(TableOptions)
 def read_incomplete(
     source: Any,
     *,
-    states: DeclaredStates | None = None,
-    drop: Iterable[str] = (),
-    names: Sequence[str] | None = None,
-    types: Mapping[str, Any] | None = None,
-    discretise: str | None = None,
-    bins: int | None = None,
-    strict: bool = False,
-    decimal: str | None = None,
     return_info: bool = False,
-    **opening: Unpack[ReadParameters],
+    **options: Unpack[TableOptions],
 ) -> IncompleteDataset | tuple[IncompleteDataset, TableInfo]:
     """Read a table as `read_data` does, and keep its missing values.
 
@@ -329,22 +202,10 @@ def read_incomplete(
     ----------
     source : path, data frame, PyArrow table, array, Dataset or IncompleteDataset
         As for `read_data`.
-    missing_labels, keep_labels, merge : optional
-        As for `read_data`. The labels of missing values are by default the empty text, ``NA``,
-        ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``null``, ``NULL``, ``#NULL!`` and
-        other errors of spreadsheets, ``?`` and ``.``; in a column of numbers also dashes, a few
-        cells of other text, and numbers like -999 that are far from the others. A null of a data
-        frame is always missing. A declared state is never missing.
-    states, drop, names, types, discretise, bins, strict, decimal : optional
-        As for `read_data`.
-    encoding, delimiter, comment, header, skiprows, skipfooter, units_row, bad_rows : optional
-        As for `read_data`.
-    keep_empty_rows, rename, value_labels, sheet, query, connection : optional
-        As for `read_data`.
-    duplicates, totals, weights, cluster_by : optional
-        As for `read_data`.
     return_info : bool, default: False
         Return also what is known about the table.
+    **options
+        How the table is opened and read, as for `read_data`.
 
     Returns
     -------
@@ -363,11 +224,8 @@ def read_incomplete(
     >>> info.columns[1].states
     ('dry', 'wet')
     """
-    options = ReadOptions.from_parameters(states, drop, types, discretise, bins).use_source(
-        "read_incomplete", **opening
-    )
-    lenient = options.use_decimal(decimal).allow_missing()
-    table, info = read_table(source, lenient, names, strict)
+    lenient = ReadOptions.from_keywords("read_incomplete", options).allow_missing()
+    table, info = read_table(source, lenient, options["names"], options["strict"])
     if isinstance(source, IncompleteDataset):
         table = source
     elif isinstance(table, Dataset):

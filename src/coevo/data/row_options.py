@@ -7,36 +7,12 @@ They do not belong to `coevo.data.source_options`, because predictions keep ever
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Unpack
 
-from coevo.checks import is_choice
-from coevo.data.source_options import SourceParameters
-from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.errors import ParameterError
+from coevo.options import RowParameters, check_options
 
-__all__ = ["DEFAULT_ROWS", "ROW_DEFAULTS", "ReadParameters", "RowOptions", "RowParameters"]
-
-KEEP_OR_DROP = ("keep", "drop")
-
-
-class RowParameters(TypedDict, total=False):
-    """The options as keyword arguments."""
-
-    duplicates: str | None
-    totals: str | None
-    weights: str | None
-    cluster_by: str | None
-
-
-class ReadParameters(SourceParameters, RowParameters, total=False):
-    """The options of a source, and those about its rows."""
-
-
-ROW_DEFAULTS: RowParameters = {
-    "duplicates": None,
-    "totals": None,
-    "weights": None,
-    "cluster_by": None,
-}
+__all__ = ["DEFAULT_ROWS", "RowOptions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +48,7 @@ class RowOptions:
 got 'kep'. Did you mean 'keep'?
         """
         chosen = cls(**options)
-        for name in ("duplicates", "totals"):
-            value = getattr(chosen, name)
-            if value is not None and not is_choice(value, KEEP_OR_DROP):
-                raise bad_choice(name, owner, KEEP_OR_DROP, value)
-        for name in ("weights", "cluster_by"):
-            value = getattr(chosen, name)
-            if value is not None and not isinstance(value, str):
-                raise bad_parameter(name, owner, "the name of a column or None", value)
+        check_options(RowParameters, owner, options)
         if chosen.weights is not None and chosen.weights == chosen.cluster_by:
             raise ParameterError(
                 f"'weights' and 'cluster_by' of {owner} name the same column, {chosen.weights!r}. "

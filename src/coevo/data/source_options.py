@@ -13,65 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from coevo.checks import is_bool, is_choice, is_int
-from coevo.data.cell_options import CELL_DEFAULTS, CellOptions, CellParameters
+from coevo.checks import is_int
+from coevo.data.cell_options import CellOptions
 from coevo.errors import (
     DataError,
     ParameterError,
-    bad_choice,
     bad_parameter,
     find_duplicate,
     suggest_match,
 )
+from coevo.options import CellParameters, SourceParameters, check_options, list_options
 
-__all__ = [
-    "BAD_ROWS",
-    "DEFAULT_OPENING",
-    "SOURCE_DEFAULTS",
-    "SourceOptions",
-    "SourceParameters",
-]
+__all__ = ["DEFAULT_OPENING", "SourceOptions"]
 
 DEFAULT_CELLS = CellOptions()
-BAD_ROWS = ("repair", "skip", "refuse")  # what to do with rows of a wrong number of fields
-
-
-class SourceParameters(CellParameters, total=False):
-    """The options as keyword arguments, with those about the values of columns."""
-
-    encoding: str | None
-    delimiter: str | None
-    comment: str | None
-    header: bool | None
-    skiprows: int | None
-    skipfooter: int | None
-    units_row: bool | None
-    bad_rows: str
-    keep_empty_rows: bool
-    rename: Mapping[str, str] | None
-    value_labels: bool
-    sheet: str | int | None
-    query: str | None
-    connection: Any
-
-
-SOURCE_DEFAULTS: SourceParameters = {
-    **CELL_DEFAULTS,
-    "encoding": None,
-    "delimiter": None,
-    "comment": None,
-    "header": None,
-    "skiprows": None,
-    "skipfooter": None,
-    "units_row": None,
-    "bad_rows": "repair",
-    "keep_empty_rows": False,
-    "rename": None,
-    "value_labels": True,
-    "sheet": None,
-    "query": None,
-    "connection": None,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +96,11 @@ class SourceOptions:
 got '--'.
         """
         given: dict[str, Any] = dict(options)
-        labels = {name: given.pop(name, None) for name in CELL_DEFAULTS}
+        check_options(SourceParameters, owner, given)
+        labels = {name: given.pop(name, None) for name in list_options(CellParameters)}
         chosen = cls(**given, cells=CellOptions.from_parameters(owner, **labels))
         chosen = replace(chosen, rename=_parse_rename(chosen.rename, owner))
         chosen._check_texts(owner)
-        chosen._check_rows(owner)
-        for name in ("skiprows", "skipfooter"):
-            value = getattr(chosen, name)
-            if value is not None and not is_int(value, 0):
-                raise bad_parameter(name, owner, "an int >= 0 or None", value)
-        for name in ("header", "units_row"):
-            value = getattr(chosen, name)
-            if not (value is None or is_bool(value)):
-                raise bad_parameter(name, owner, "True, False or None", value)
-        if not is_bool(chosen.value_labels):
-            raise bad_parameter("value_labels", owner, "a bool", chosen.value_labels)
         sheet = chosen.sheet
         if not (sheet is None or isinstance(sheet, str) or is_int(sheet, 1)):
             raise bad_parameter("sheet", owner, "a name, an int >= 1 or None", sheet)
@@ -193,17 +138,7 @@ got '--'.
             )
         return renamed
 
-    def _check_rows(self, owner: str) -> None:
-        if not is_choice(self.bad_rows, BAD_ROWS):
-            raise bad_choice("bad_rows", owner, BAD_ROWS, self.bad_rows)
-        if not is_bool(self.keep_empty_rows):
-            raise bad_parameter("keep_empty_rows", owner, "a bool", self.keep_empty_rows)
-
     def _check_texts(self, owner: str) -> None:
-        for name in ("encoding", "comment", "query"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, str):
-                raise bad_parameter(name, owner, "a str or None", value)
         delimiter = self.delimiter
         if delimiter is not None and (
             not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'

@@ -23,11 +23,11 @@ from coevo.estimators.class_labels import choose_class_name, encode_classes, rea
 from coevo.estimators.feature_tables import FeatureTable, open_features
 from coevo.estimators.stacking import MIN_ROWS, SMOOTHINGS, Member, Stack, fit_stack
 from coevo.learning import LearnResult
-from coevo.learning.options import ESTIMATOR_DEFAULTS, EstimatorOptions
 from coevo.network import BayesianNetwork, fit_network
+from coevo.options import EstimatorOptions, get_defaults
 from coevo.score import Score
 from coevo.search import TAN, HillClimb, NaiveBayes
-from coevo.signatures import accept_options
+from coevo.signatures import accept_options, document_options
 
 __all__ = ["BayesianNetworkClassifier"]
 
@@ -36,6 +36,7 @@ SMOOTHING = 10.0
 STRUCTURES = {"tan": TAN, "naive_bayes": NaiveBayes}
 
 
+@document_options(EstimatorOptions)
 class BayesianNetworkClassifier(NetworkEstimator):
     """Predict a class with a Bayesian network, as a scikit-learn classifier.
 
@@ -56,10 +57,7 @@ class BayesianNetworkClassifier(NetworkEstimator):
         compares them.
     scoring : str or Score, optional
         The parameter `score` of `learn`. Here ``score`` is a method.
-    method, ess, max_table, max_parents, parent_penalty, sparse_penalty, max_time, \
-max_generations, patience, target, n_jobs, random_state, constraints, roots, leaves, start, \
-states, drop, types, discretise, bins, missing, missing_labels, keep_labels, merge, decimal, \
-strict, bootstraps
+    **options
         As for `learn`. `method` is for the structure ``'free'``; the inner cross-validation uses
         hill climbing in place of ``'ccma'``. In constraints the class has the name
         `class_variable_`.
@@ -110,7 +108,7 @@ strict, bootstraps
     _smoothing: float
     _stack: Stack | None
 
-    @accept_options(EstimatorOptions, ESTIMATOR_DEFAULTS)
+    @accept_options(EstimatorOptions)
     def __init__(
         self,
         *,
@@ -122,7 +120,7 @@ strict, bootstraps
     ) -> None:
         self.structure, self.smoothing = structure, smoothing
         self.scoring, self.progress = scoring, progress
-        for name, value in {**ESTIMATOR_DEFAULTS, **options}.items():
+        for name, value in options.items():
             setattr(self, name, value)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
@@ -182,7 +180,7 @@ strict, bootstraps
             part, known = features, labels
             if rows is not None:  # of the inner cross-validation
                 part, known = features.select(rows), labels[rows]
-                if params["method"] == ESTIMATOR_DEFAULTS["method"]:
+                if params["method"] == get_defaults(EstimatorOptions)["method"]:
                     chosen["method"] = HillClimb.name
                 if params["missing"] is None:
                     chosen["missing"] = "available"  # the fastest policy

@@ -12,15 +12,16 @@ from coevo.errors import ParameterError
 from coevo.estimators.base import NetworkEstimator
 from coevo.estimators.density import BinDensity
 from coevo.estimators.feature_tables import FeatureTable, open_features
-from coevo.learning.options import ESTIMATOR_DEFAULTS, EstimatorOptions
+from coevo.options import EstimatorOptions
 from coevo.score import Score
-from coevo.signatures import accept_options
+from coevo.signatures import accept_options, document_options
 
 __all__ = ["BayesianNetworkLearner"]
 
 MIN_FEATURES = 2  # of a network
 
 
+@document_options(EstimatorOptions)
 class BayesianNetworkLearner(NetworkEstimator):
     """Learn a Bayesian network from a table, as a scikit-learn estimator.
 
@@ -28,10 +29,7 @@ class BayesianNetworkLearner(NetworkEstimator):
     ----------
     scoring : str or Score, optional
         The parameter `score` of `learn`. Here ``score`` is a method.
-    method, ess, max_table, max_parents, parent_penalty, sparse_penalty, max_time, \
-max_generations, patience, target, n_jobs, random_state, constraints, roots, leaves, start, \
-states, drop, types, discretise, bins, missing, missing_labels, keep_labels, merge, decimal, \
-strict, bootstraps
+    **options
         As for `learn`, but without the quick bootstrap.
     progress : bool, optional
         As for `learn`, but the default is False: a grid search calls `fit` many times.
@@ -75,7 +73,7 @@ strict, bootstraps
 
     _densities: dict[str, BinDensity]  # of the columns that were cut into bins
 
-    @accept_options(EstimatorOptions, ESTIMATOR_DEFAULTS)
+    @accept_options(EstimatorOptions)
     def __init__(
         self,
         *,
@@ -84,7 +82,7 @@ strict, bootstraps
         **options: Unpack[EstimatorOptions],
     ) -> None:
         self.scoring, self.progress = scoring, progress
-        for name, value in {**ESTIMATOR_DEFAULTS, **options}.items():
+        for name, value in options.items():
             setattr(self, name, value)
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: N803

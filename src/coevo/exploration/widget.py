@@ -17,6 +17,7 @@ from coevo.network import BayesianNetwork
 from coevo.report.page.bundle import bundle_modules
 from coevo.report.page.from_run import make_network_page
 from coevo.report.page.template import read_asset
+from coevo.signatures import check_keywords
 
 if TYPE_CHECKING:
     from coevo.network import Evidence
@@ -26,6 +27,7 @@ __all__ = ["explore"]
 MAX_BARS_SHOWN = 100  # variables of a network that is drawn with bars at first
 
 
+@check_keywords()
 def explore(network: Any, given: Evidence | None = None) -> Any:
     """Show a network in a notebook: its graph with the probabilities of all states.
 

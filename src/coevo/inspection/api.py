@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
 from coevo.data import audit
 from coevo.data.column_summary import summarise_column
 from coevo.data.decisions import check_strict
-from coevo.data.row_options import ReadParameters
 from coevo.inspection.read import InspectedTable, read_for_inspection
 from coevo.inspection.result import InspectedColumn, TableInspection
 from coevo.learning import check_settings
-from coevo.learning.options import DeclaredStates, GivenTypes
 from coevo.learning.settings import DEFAULT_POLICY, decide_missing
-from coevo.signatures import check_keywords
+from coevo.options import TableOptions
+from coevo.signatures import accept_options
 
 __all__ = ["describe_inspected", "inspect_table"]
 
 
-@check_keywords(ReadParameters)
-def inspect_table(
-    table: Any,
-    *,
-    states: DeclaredStates | None = None,
-    drop: Iterable[str] = (),
-    names: Sequence[str] | None = None,
-    types: GivenTypes | None = None,
-    discretise: str | None = None,
-    bins: int | None = None,
-    decimal: str | None = None,
-    strict: bool = False,
-    **opening: Unpack[ReadParameters],
-) -> TableInspection:
+@accept_options(TableOptions)
+def inspect_table(table: Any, **options: Unpack[TableOptions]) -> TableInspection:
     """Look at a table before learning: its columns, their outcome, and all problems.
 
     The table is read as `learn` reads it, with its missing values. A column that `learn` rejects
@@ -44,21 +30,8 @@ def inspect_table(
     ----------
     table : path, data frame, PyArrow table, array, Dataset or IncompleteDataset
         As for `learn`.
-    states, drop, names, types, discretise, bins : optional
-        As for `learn`. Numbers are cut into bins by ``'mdl'`` unless these say otherwise.
-    missing_labels, keep_labels, merge : optional
-        Labels of missing values, labels that are never missing, and states to merge, as for
-        `read_incomplete`.
-    decimal : str, optional
-        The decimal mark of numbers, as for `learn`.
-    strict : bool, default: False
-        Raise an error for everything that is decided about the table, as for `learn`.
-    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows : optional
-        How a text table is written, as for `read_data`.
-    keep_empty_rows, rename, value_labels, sheet, query, connection : optional
-        How the source is opened, as for `read_data`.
-    duplicates, totals, weights, cluster_by : optional
-        How its rows are treated, as for `read_data`.
+    **options
+        How the table is read, as for `learn`.
 
     Returns
     -------
@@ -80,16 +53,8 @@ def inspect_table(
     """
     settings = check_settings(
         "inspect_table",
-        states=states,
-        drop=drop,
-        names=names,
-        types=types,
-        discretise=discretise,
-        bins=bins,
         missing="state",  # any policy: missing values are no error here
-        decimal=decimal,
-        strict=strict,
-        **opening,
+        **options,
     )
     found = read_for_inspection(table, settings)
     if settings.strict:

@@ -23,11 +23,9 @@ from coevo.checks import finite_or_none, is_int
 from coevo.data import ColumnInfo, IncompleteDataset, ReadOptions, Rows, Variable
 from coevo.data.decisions import RawTable
 from coevo.data.known_rows import UnknownCells, read_known_rows
-from coevo.data.row_options import ROW_DEFAULTS
 from coevo.errors import (
     CoevoWarning,
     DataError,
-    ParameterError,
     bad_parameter,
     format_list,
     suggest_match,
@@ -35,11 +33,17 @@ from coevo.errors import (
 from coevo.graph import DAG, Constraints
 from coevo.interrupts import defer_interrupts
 from coevo.learning.folds import RowNumbers, hash_cells, split_clusters, split_rows
-from coevo.learning.options import LEARN_DEFAULTS, LearnOptions
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import open_task
 from coevo.network import BayesianNetwork, PredictionMetrics
 from coevo.network.metrics import check_evaluation, compute_metrics
+from coevo.options import (
+    CrossValidateOptions,
+    LearnOptions,
+    RowParameters,
+    fill_defaults,
+    get_defaults,
+)
 from coevo.progress import ProgressCallback, check_progress, show_progress
 from coevo.randomness import resolve_seed
 from coevo.signatures import accept_options
@@ -147,7 +151,7 @@ class CrossValidation:
         )
 
 
-@accept_options(LearnOptions, LEARN_DEFAULTS)
+@accept_options(CrossValidateOptions)
 def cross_validate(
     table: Any,
     *,
@@ -155,7 +159,7 @@ def cross_validate(
     predict: str | None = None,
     structure: DAG | None = None,
     progress: bool | None = None,
-    **options: Unpack[LearnOptions],
+    **options: Unpack[CrossValidateOptions],
 ) -> CrossValidation:
     """Measure how well networks learned from a table describe rows that they have not seen.
 
@@ -198,14 +202,14 @@ def run_folds(
     predict: str | None,
     structure: DAG | None,
     show: ProgressCallback,
-    **options: Unpack[LearnOptions],
+    **options: Unpack[CrossValidateOptions],
 ) -> CrossValidation:
     """Cross-validate as `cross_validate` does, and show the number of the fold."""
     if not is_int(cv, 2):
         raise bad_parameter("cv", "cross_validate", "an int >= 2", cv)
     if structure is not None and not isinstance(structure, DAG):
         raise bad_parameter("structure", "cross_validate", "a DAG or None", structure)
-    chosen: LearnOptions = {**LEARN_DEFAULTS, **options}
+    chosen = fill_defaults(LearnOptions, options)
     seed = resolve_seed(chosen["random_state"], "cross_validate")
     fixed: LearnOptions = {**chosen, "random_state": seed, "bootstraps": 0}
     plan = _make_plan(table, cv, predict, structure, fixed)
@@ -228,9 +232,6 @@ def _make_plan(
 ) -> _Plan:
     """Read the table, and decide what all folds share."""
     chosen: dict[str, Any] = dict(options)
-    for name in ("shards", "cluster"):
-        if chosen.get(name) is not None:
-            raise ParameterError(f"{name!r} of cross_validate cannot be used. Leave it out.")
     settings = check_settings("cross_validate", **options)
     raw = settings.load_raw(table)
     rows, info = settings.read_table(raw)
@@ -265,7 +266,8 @@ def _make_plan(
     else:
         folds = split_clusters(strata, raw.clusters, cv, rng, hashes)
     chosen["types"] = {name: _fix_type(column, target) for name, column in infos.items()}
-    chosen |= {"drop": (), "names": None, "states": None, "strict": False, **ROW_DEFAULTS}
+    chosen |= {"drop": (), "names": None, "states": None, "strict": False}
+    chosen |= get_defaults(RowParameters)  # the rows are chosen already
     return _Plan(raw, tuple(infos), variable, folds, cast(LearnOptions, chosen))
 
 

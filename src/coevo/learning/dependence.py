@@ -25,7 +25,6 @@ import numpy as np
 
 from coevo.checks import is_number
 from coevo.data import Dataset, Decision, IncompleteDataset, Rows, TableInfo
-from coevo.data.row_options import ReadParameters
 from coevo.errors import (
     DataError,
     ParameterError,
@@ -36,11 +35,11 @@ from coevo.errors import (
     warn_caller,
 )
 from coevo.graph.arguments import read_names
-from coevo.learning.options import DeclaredStates, GivenTypes
 from coevo.learning.settings import check_settings
+from coevo.options import DependenceOptions
 from coevo.score import FamilyScorer, TripleBatch
 from coevo.score.independence import check_test
-from coevo.signatures import check_keywords
+from coevo.signatures import accept_options
 
 __all__ = ["Dependence", "measure_dependence", "read_and_measure"]
 
@@ -148,7 +147,7 @@ class Dependence:
         }
 
 
-@check_keywords(ReadParameters)
+@accept_options(DependenceOptions)
 def measure_dependence(
     table: Any,
     x: str,
@@ -157,14 +156,7 @@ def measure_dependence(
     *,
     test: str = "g2",
     alpha: float = 0.05,
-    states: DeclaredStates | None = None,
-    drop: Iterable[str] = (),
-    names: Sequence[str] | None = None,
-    types: GivenTypes | None = None,
-    discretise: str | None = None,
-    bins: int | None = None,
-    decimal: str | None = None,
-    **opening: Unpack[ReadParameters],
+    **options: Unpack[DependenceOptions],
 ) -> Dependence:
     """Test whether two columns of a table are dependent, given others, and how strongly.
 
@@ -182,15 +174,8 @@ def measure_dependence(
         ``'g2'``, the likelihood ratio, or ``'x2'``, Pearson's statistic.
     alpha : float
         The columns count as dependent if the p-value is at most this (default: 0.05).
-    states, drop, names, types, discretise, bins, decimal : optional
-        As for `learn`.
-    missing_labels, keep_labels, merge : optional
-        Labels of missing values, labels that are never missing, and states to merge, as for
-        `read_data`.
-    encoding, delimiter, comment, header, skiprows, skipfooter, sheet, query, connection : optional
-        How the source is opened, as for `read_data`.
-    duplicates, totals, weights : optional
-        How its rows are treated, as for `read_data`.
+    **options
+        How the table is read, as for `learn`.
 
     Returns
     -------
@@ -208,17 +193,13 @@ def measure_dependence(
     >>> round(found.information, 4), found.degrees_of_freedom
     (0.001, 1)
     """
-    columns: dict[str, Any] = {"states": states, "drop": drop, "names": names, "types": types}
-    columns |= {"discretise": discretise, "bins": bins}
     for name, value in (("x", x), ("y", y)):
         if not isinstance(value, str):
             raise bad_parameter(name, "measure_dependence", "the name of a column", value)
     expected = "the name of a column, or a list of names"
     columns_given = (given,) if isinstance(given, str) else given
     triple = (x, y, read_names(columns_given, "given", "measure_dependence", expected))
-    found = read_and_measure(
-        "measure_dependence", table, triple, test, alpha, **columns, decimal=decimal, **opening
-    )
+    found = read_and_measure("measure_dependence", table, triple, test, alpha, **options)
     for decision in found.decisions:
         warn_caller(str(decision))
     return found

@@ -282,7 +282,7 @@ class LearnResult:
             "method": result.method,
             "scoring": self.scoring.name,
             "ess": getattr(self.scoring, "ess", None),
-            "max_table": self.spec.max_table,
+            **self.spec.describe_options(),
             "seed": result.seed,
             "n_rows": self.dataset.n_rows,
             "n_variables": self.dataset.n_variables,
@@ -313,10 +313,6 @@ class LearnResult:
             answer["proof"] = self.proof.as_dict()
         if self.traffic is not None:
             answer["traffic"] = self.traffic.as_dict()
-        if self.spec.parent_penalty:
-            answer["parent_penalty"] = self.spec.parent_penalty
-        if self.spec.sparse_penalty:
-            answer["sparse_penalty"] = self.spec.sparse_penalty
         if self.spec.parent_penalty or self.spec.weights:
             answer["log_prior"] = self.log_prior
         return answer

@@ -12,9 +12,8 @@ import os
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
-from coevo.checks import is_bool, is_int, is_number
 from coevo.data import (
     BIN_METHODS,
     Dataset,
@@ -31,30 +30,36 @@ from coevo.data.decisions import RawTable
 from coevo.data.load import load_table, make_raw_table
 from coevo.data.option_hints import format_drop_hint
 from coevo.data.prepare_rows import prepare_rows
-from coevo.data.row_options import ROW_DEFAULTS, RowOptions, RowParameters
-from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions, SourceParameters
+from coevo.data.row_options import RowOptions
+from coevo.data.source_options import SourceOptions
 from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
 from coevo.graph import DAG, Constraints
 from coevo.graph.arguments import read_names
 from coevo.io import Knowledge, check_run_folder, open_knowledge, parse_knowledge
 from coevo.io.knowledge import KnowledgeFile
-from coevo.learning.options import (
-    LEARN_DEFAULTS,
-    DeclaredStates,
-    GivenKnowledge,
-    GivenStart,
-    GivenTypes,
-    LearnOptions,
-    Path,
-)
 from coevo.names import match_name, split_names
 from coevo.network import BayesianNetwork
+from coevo.options import (
+    LearnOptions,
+    LimitOptions,
+    ReadParameters,
+    RowParameters,
+    SearchOptions,
+    SourceParameters,
+    check_options,
+    fill_defaults,
+    list_options,
+    select_options,
+)
 from coevo.parallel import Cluster, check_cluster
 from coevo.search import METHODS, Budget, Islands, Method, SearchSpec, make_method, make_spec
-from coevo.search.spec import SEARCH_DEFAULTS, SearchOptions
 
 if TYPE_CHECKING:
+    from coevo.data.reader import DeclaredStates
+    from coevo.options import GivenKnowledge, GivenStart, GivenTypes
     from coevo.parallel import Shards
+
+Path = str | os.PathLike[str]
 
 __all__ = ["DEFAULT_POLICY", "NO_BINS", "LearnSettings", "check_settings", "decide_missing"]
 
@@ -213,21 +218,15 @@ def check_settings(
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'max_parents' of learn must be an int >= 1 or None; got 0.
     """
-    chosen: LearnOptions = {**LEARN_DEFAULTS, **options}
-    _check_counts(chosen, owner)
+    chosen = fill_defaults(LearnOptions, options)
+    _check_values(chosen, owner)
     missing = _choose_policy(chosen, owner)
-    search = cast(SearchOptions, {name: dict(chosen)[name] for name in SEARCH_DEFAULTS})
     spec = make_spec(
         owner,
-        **search,
+        **select_options(SearchOptions, chosen),
         score=chosen["score"],
         start=_open_start(chosen["start"], owner),
-        budget=Budget(
-            max_time=chosen["max_time"],
-            max_generations=chosen["max_generations"],
-            patience=chosen["patience"],
-            target=chosen["target"],
-        ),
+        budget=Budget(**select_options(LimitOptions, chosen)),
     )
     knowledge = _open_knowledge(chosen["constraints"], owner)
     is_path = isinstance(chosen["constraints"], str | os.PathLike)
@@ -253,7 +252,7 @@ def check_settings(
         strict=chosen["strict"],
         bootstraps=chosen["bootstraps"],
         posterior=chosen["posterior"],
-        prove=_check_prove(chosen["prove"], owner),
+        prove=_check_prove(chosen["prove"]),
         shards=chosen["shards"],
         cluster=chosen["cluster"],
         n_jobs=chosen["n_jobs"],
@@ -267,31 +266,21 @@ def check_settings(
     return settings
 
 
-def _check_counts(chosen: LearnOptions, owner: str) -> None:
-    for name, least in (("max_parents", 1), ("bootstraps", 0)):
-        value = dict(chosen)[name]
-        if value is not None and not is_int(value, least):
-            raise bad_parameter(name, owner, f"an int >= {least} or None", value)
+def _check_values(chosen: LearnOptions, owner: str) -> None:
     if isinstance(chosen["target"], str):
         raise ParameterError(
             f"'target' of {owner} is the score at which the search stops; got "
             f"{chosen['target']!r}. To predict a variable, use BayesianNetworkClassifier, or "
             f"method='tan:class_variable={chosen['target']}'."
         )
-    if not is_int(chosen["n_jobs"], 1):
-        raise bad_parameter("n_jobs", owner, "an int >= 1", chosen["n_jobs"])
-    for name in ("strict", "posterior"):
-        if not is_bool(dict(chosen)[name]):
-            raise bad_parameter(name, owner, "a bool", dict(chosen)[name])
+    check_options(LearnOptions, owner, chosen)
     check_cluster(owner, chosen["cluster"])
 
 
-def _check_prove(seconds: float | None, owner: str) -> float | None:
-    """Return the time limit of a proof; raise an error if it is invalid or HiGHS is missing."""
+def _check_prove(seconds: float | None) -> float | None:
+    """Return the time limit of a proof; raise an error if HiGHS is missing."""
     if seconds is None:
         return None
-    if not (is_number(seconds) and seconds >= 0):
-        raise bad_parameter("prove", owner, "a number >= 0 or None", seconds)
     from coevo.exact import load_highs
 
     load_highs()
@@ -335,14 +324,14 @@ def decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
 
 def _check_opening(chosen: LearnOptions, owner: str) -> SourceParameters:
     """Return the options that say how the source is opened."""
-    opening = cast(SourceParameters, {name: dict(chosen)[name] for name in SOURCE_DEFAULTS})
+    opening = select_options(SourceParameters, chosen)
     checked = SourceOptions.from_parameters(owner, **opening)  # raises if they are wrong
     return {**opening, "rename": checked.rename}
 
 
 def _check_rows(chosen: LearnOptions, owner: str) -> RowParameters:
     """Return the options that say how rows are treated."""
-    rows = cast(RowParameters, {name: dict(chosen)[name] for name in ROW_DEFAULTS})
+    rows = select_options(RowParameters, chosen)
     checked = RowOptions.from_parameters(owner, **rows)  # raises if they are wrong
     if checked.cluster_by is not None and owner not in DRAWS_ROWS:
         raise ParameterError(
@@ -366,8 +355,8 @@ def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
         check_run_folder(pathlib.Path(shards))
     given = [
         name
-        for name, default in (*SOURCE_DEFAULTS.items(), *ROW_DEFAULTS.items())
-        if dict(chosen)[name] != default and name != "rename"
+        for name, option in list_options(ReadParameters).items()
+        if dict(chosen)[name] != option.default and name != "rename"
     ]
     if given:
         raise ParameterError(

@@ -11,19 +11,14 @@ from coevo.data import Dataset
 from coevo.errors import warn_caller
 from coevo.interrupts import defer_interrupts
 from coevo.learning.checkpoints import CheckpointFile
-from coevo.learning.options import LEARN_DEFAULTS, LearnOptions, Path
 from coevo.learning.result import POSTERIOR, LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
+from coevo.options import ChainOptions, LearnOptions, PosteriorOptions, select_options
 from coevo.parallel import Cluster, check_cluster
 from coevo.posteriors import Posterior
 from coevo.posteriors.run import compute_posterior, make_chain_method
-from coevo.posteriors.settings import (
-    POSTERIOR_DEFAULTS,
-    PosteriorOptions,
-    PosteriorSettings,
-    describe_score,
-)
+from coevo.posteriors.settings import PosteriorSettings, describe_score
 from coevo.progress import check_progress, show_progress
 from coevo.run_files import check_output
 from coevo.search import Callback, Checkpoint, HistoryRow
@@ -39,18 +34,14 @@ __all__ = [
 ]
 
 
-class PosteriorCall(PosteriorOptions, LearnOptions, total=False):
-    """All options of `posterior`."""
-
-
-@accept_options(PosteriorCall, {**LEARN_DEFAULTS, **POSTERIOR_DEFAULTS})
+@accept_options(PosteriorOptions)
 def posterior(
     table: Any,
     *,
-    output: Path | None = None,
+    output: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool | None = None,
-    **options: Unpack[PosteriorCall],
+    **options: Unpack[PosteriorOptions],
 ) -> Posterior:
     """Compute the posterior probability of every arc, given the rows of a table.
 
@@ -64,34 +55,8 @@ def posterior(
     table : path, data frame, PyArrow table, array, SQL query or Dataset
         The observations, as for `learn`. Missing values are imputed once; the probabilities do not
         account for the uncertainty of the imputed values.
-    prior : {'uniform', 'order'}
-        The prior over structures. ``'uniform'``: every DAG has the same prior. ``'order'``: a DAG
-        counts once for each of its topological orders; it is feasible exactly for more variables.
-    family_prior : {'uniform', 'fair'}
-        The prior over the parent sets of a variable: each set has the same prior, or each number
-        of parents.
-    sampler : {'auto', 'exact', 'chains'}
-        How to compute it (default: exactly where that takes seconds).
-    candidates : int
-        Number of candidate parents of each variable for the chains. Memory and time double with
-        each.
-    chains : int
-        Number of chains, at least 2.
-    temperatures : int
-        Number of coupled chains in place of each of them (parallel tempering). It costs as many
-        times the work, and can help where chains do not agree.
-    networks : int
-        Number of sampled networks that are kept.
-    tolerance : float
-        The chains have converged when no probability of an arc differs between two of them by more
-        than this.
-    max_steps : int, optional
-        Stop the chains after this number of steps. The answer is then the same on every machine.
-    max_time : float, optional
-        Stop the chains after this time (default: 60 seconds), and the search before them. Both
-        have this time. Three quarters of that of the chains are for the choice of the candidate
-        parents. If they are too short for it, the chains have fewer candidates, and a warning says
-        so; with more time the choice starts again.
+    **options
+        The posterior, the search whose result its chains start from, and how the table is read.
     output : path, optional
         The run folder, as for `learn`, with the posterior in its sub-folder ``posterior``.
     resume : bool
@@ -99,23 +64,18 @@ def posterior(
         as without the interruption. With a larger limit chains that have ended continue.
     progress : bool, optional
         Whether to show progress, as for `learn`.
-    method, score, ess, parent_penalty, sparse_penalty, max_table, max_parents, constraints, \
-random_state, n_jobs : optional
-        The search, the score and the constraints, as for `learn`. The default objective is that of
-        `learn`: its parent penalty is a prior that favours few arcs. ``'bdeu'``, ``'bds'`` and
-        ``'k2'`` are marginal likelihoods; ``'bic'``, ``'fnml'`` and ``'qnml'`` approximate one.
-        Weights of arcs are log priors.
-    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows, keep_empty_rows, rename, \
-value_labels, sheet, query, connection, states, drop, names, types, discretise, bins, missing, \
-missing_labels, keep_labels, merge, decimal, strict : optional
-        How the table is read, as for `learn`.
-    cluster : str or distributed.Client, optional
-        Run the chains on the workers of a Dask cluster: its address, or ``'local:4'`` for four
-        workers on this machine. The answer is the same. Unlike in `learn`, the rows stay here.
-    start, max_generations, patience, target, shards : optional
-        Further options of the search, as for `learn`.
-    bootstraps, posterior, prove : optional
-        Options of `learn` that have no effect here.
+
+    Notes
+    -----
+    The default objective is that of `learn`: its parent penalty is a prior that favours few arcs.
+    ``'bdeu'``, ``'bds'`` and ``'k2'`` are marginal likelihoods; ``'bic'``, ``'fnml'`` and
+    ``'qnml'`` approximate one. Weights of arcs are log priors.
+
+    The chains have the limit `max_time` (default: 60 seconds), and so has the search before them.
+    Three quarters of the time of the chains are for the choice of the candidate parents. If they
+    are too short for it, the chains have fewer candidates, and a warning says so; with more time
+    the choice starts again. With `cluster`, the chains run on the workers of a Dask cluster; the
+    answer is the same. Unlike in `learn`, the rows stay here.
 
     Returns
     -------
@@ -137,14 +97,12 @@ missing_labels, keep_labels, merge, decimal, strict : optional
     """
     check_progress(progress, "posterior")
     check_output(output, resume, "posterior")
-    given: dict[str, Any] = dict(options)
-    cluster = given.pop("cluster", None)
+    cluster = options["cluster"]  # for the chains; the rows stay here
     check_cluster("posterior", cluster)
-    asked = {name: given.pop(name) for name in POSTERIOR_DEFAULTS if name in given}
-    chosen = PosteriorSettings(**asked)
-    settings = check_settings(
-        "posterior", **{**given, "bootstraps": 0, "posterior": True, "prove": None}
-    )
+    chosen = PosteriorSettings(**select_options(ChainOptions, options))
+    asked = select_options(LearnOptions, {**options, "cluster": None})
+    asked = {**asked, "bootstraps": 0, "posterior": True}
+    settings = check_settings("posterior", **asked)
     settings = limit_search(settings)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None

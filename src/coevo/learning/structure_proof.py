@@ -7,7 +7,7 @@ import os
 import pathlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -49,18 +49,21 @@ from coevo.exact.run import ProofCheckpointFile
 from coevo.exact.solver import ProofState, make_adjacency
 from coevo.interrupts import defer_interrupts
 from coevo.io import read_run
-from coevo.learning.options import LEARN_DEFAULTS, GivenStart, LearnOptions, Path
 from coevo.learning.result import PROOF, LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.structure_posterior import limit_search
 from coevo.learning.task import LearnTask, open_task
 from coevo.network import BayesianNetwork
+from coevo.options import CheckProofOptions, LearnOptions, ProveOptions, select_options
 from coevo.progress import ProgressCallback, check_progress, show_progress
 from coevo.run_files import check_output
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from coevo.signatures import accept_options
 from coevo.work_time import measure_work_time
+
+if TYPE_CHECKING:
+    from coevo.options import GivenStart
 
 __all__ = [
     "ProofRun",
@@ -78,16 +81,16 @@ __all__ = [
 ProofCallback = Callable[[ProofRow], bool | None]
 
 
-@accept_options(LearnOptions, LEARN_DEFAULTS)
+@accept_options(ProveOptions)
 def prove(
     table: Any,
     *,
     structure: GivenStart | None = None,
     within: float | None = None,
-    output: Path | None = None,
+    output: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool | None = None,
-    **options: Unpack[LearnOptions],
+    **options: Unpack[ProveOptions],
 ) -> Proof:
     """Prove how far from the best network a network can be.
 
@@ -107,28 +110,19 @@ def prove(
     within : float, optional
         List all equivalence classes within so many nats of the best network, too. It needs a score
         that is equivalent, as ``'bdeu'`` and ``'bic'``.
-    max_time : float, optional
-        Stop after this time, with the bound so far (default: no limit).
-    max_parents : int, optional
-        Maximum number of parents of a variable. Without it, BIC and AIC are often feasible; other
-        scores on more than about twenty variables need it.
+    **options
+        The search, the score, the constraints and how the table is read, as for `learn`.
     output : path, optional
         The run folder, as for `learn`, with the certificate in its sub-folder ``proof``.
     resume : bool
         Resume from the checkpoint of `output`. The answer is the same as without the interruption.
     progress : bool, optional
         Whether to show progress, as for `learn`.
-    method, score, ess, parent_penalty, sparse_penalty, max_table, constraints, random_state, \
-n_jobs : optional
-        The search, the score and the constraints, as for `learn`.
-    encoding, delimiter, comment, header, skiprows, skipfooter, bad_rows, keep_empty_rows, rename, \
-value_labels, sheet, query, connection, states, drop, names, types, discretise, bins, missing, \
-missing_labels, keep_labels, merge, decimal, strict : optional
-        How the table is read, as for `learn`.
-    start, max_generations, patience, target : optional
-        Further options of the search, as for `learn`.
-    bootstraps, posterior, prove, shards, cluster : optional
-        Options of `learn` that have no effect here.
+
+    Notes
+    -----
+    The proof stops after `max_time`, with the bound so far. Without `max_parents`, BIC and AIC are
+    often feasible; other scores on more than about twenty variables need it.
 
     Returns
     -------
@@ -147,10 +141,11 @@ missing_labels, keep_labels, merge, decimal, strict : optional
     """
     check_progress(progress, "prove")
     check_output(output, resume, "prove")
-    chosen = {**options, "bootstraps": 0, "posterior": False, "prove": None}
+    chosen = select_options(LearnOptions, options)
+    chosen = {**chosen, "bootstraps": 0}
     if structure is not None:
-        chosen |= {"start": structure, "max_generations": 0}
-    settings = prepare_proof(check_settings("prove", **chosen), within)  # type: ignore[arg-type]
+        chosen = {**chosen, "start": structure, "max_generations": 0}
+    settings = prepare_proof(check_settings("prove", **chosen), within)
     is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
     source = os.path.basename(table) if is_file else None
     with open_task(settings, table, source=source, output=output, resume=resume) as task:
@@ -164,7 +159,8 @@ missing_labels, keep_labels, merge, decimal, strict : optional
     return learned.proof
 
 
-def check_proof(certificate: Any, table: Any, **options: Unpack[LearnOptions]) -> Verdict:
+@accept_options(CheckProofOptions)
+def check_proof(certificate: Any, table: Any, **options: Unpack[CheckProofOptions]) -> Verdict:
     """Check a certificate against a table; raise `FormatError` if it does not hold.
 
     Parameters
@@ -173,7 +169,7 @@ def check_proof(certificate: Any, table: Any, **options: Unpack[LearnOptions]) -
         The certificate: of a `Proof`, a file ``certificate.json.gz``, or the run folder with it.
     table : path, data frame, PyArrow table, array, SQL query or Dataset
         The table of the proof, with the same options of reading as for `prove`.
-    options
+    **options
         How the table is read, and `n_jobs`, the number of threads, as for `learn`.
 
     Returns
@@ -193,7 +189,7 @@ def check_proof(certificate: Any, table: Any, **options: Unpack[LearnOptions]) -
     return check_certificate(certificate, rows, settings.n_jobs)
 
 
-def read_run_network(folder: Path) -> BayesianNetwork:
+def read_run_network(folder: str | os.PathLike[str]) -> BayesianNetwork:
     """Return the network of a run folder; raise `FileError` if it has none."""
     network = read_run(pathlib.Path(folder)).network
     if network is None:

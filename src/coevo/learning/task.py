@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,14 +24,13 @@ from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
 from coevo.io.journal import Journal, RunCallback
 from coevo.learning.checkpoints import CheckpointFile
-from coevo.learning.options import Path
 from coevo.learning.result import STRENGTH, LearnResult
 from coevo.learning.settings import LearnSettings
 from coevo.network.fit import fit_and_count
+from coevo.options import ScorerOptions, get_defaults
 from coevo.progress import SearchProgress
 from coevo.run_lock import lock_run_folder
 from coevo.score import Scorer
-from coevo.score.base import CACHE_BYTES
 from coevo.search import (
     CCMA,
     Callback,
@@ -71,7 +71,7 @@ def open_task(
     table: Any,
     *,
     source: str | None = None,
-    output: Path | None = None,
+    output: str | os.PathLike[str] | None = None,
     resume: bool = False,
     command: Sequence[str] | None = None,
 ) -> Iterator[LearnTask]:
@@ -213,6 +213,7 @@ class LearnTask:
     def memory(self) -> int:
         """An upper estimate of the memory of the search, in bytes."""
         own = self.scorer.estimate_memory()
+        cache: int = get_defaults(ScorerOptions)["cache_bytes"]
         needed = own + self.spec.method.estimate_memory(self.dataset.n_variables)
         if self.incomplete is None:
             return needed
@@ -220,7 +221,7 @@ class LearnTask:
 
         # this policy holds a scorer for each imputation at a time
         n_others = N_IMPUTATIONS - 1 if self.settings.missing == "evolve" else 0
-        return needed + n_others * (own - CACHE_BYTES)  # only one of them has a cache
+        return needed + n_others * (own - cache)  # only one of them has a cache
 
     def make_progress(self) -> SearchProgress:
         """Return the progress of the search, to be updated after each generation."""

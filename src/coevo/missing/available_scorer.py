@@ -38,8 +38,8 @@ from numpy.typing import NDArray
 
 from coevo.data import IncompleteDataset
 from coevo.missing.available_kernels import IncompleteRows, evaluate_available
+from coevo.options import ScorerOptions
 from coevo.score import FamilyBatch, FamilyScorer, Score, Scorer, TripleBatch
-from coevo.score.base import ScorerOptions
 from coevo.score.counting import make_count_index
 from coevo.score.family_kernels import TableSums
 from coevo.score.independence import CountedTriples

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset
+from coevo.options import ScorerOptions
 from coevo.score import FamilyBatch, FamilyScorer, Score, Scorer, TripleBatch
-from coevo.score.base import ScorerOptions
 from coevo.score.independence import Numbers
 
 __all__ = ["ExpectedScorer"]

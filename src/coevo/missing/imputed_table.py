@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from coevo.data import Dataset, IncompleteDataset, write_data
 from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
-from coevo.data.source_options import SourceOptions, SourceParameters
+from coevo.data.source_options import SourceOptions
 from coevo.errors import FileError
 from coevo.missing.imputations import ImputationProbabilities, impute_most_probable
+from coevo.options import SourceParameters
 
 if TYPE_CHECKING:
     from coevo.data.write_imputed import ImputedColumn

@@ -33,16 +33,15 @@ from coevo.missing.imputed_table import ImputedTable
 from coevo.missing.policy_input import PolicyInput, PolicyOutput
 from coevo.network import BayesianNetwork
 from coevo.network.fit import FittedNetwork, fit_and_count
+from coevo.options import SpecOptions
 from coevo.score import FamilyScorer
 from coevo.search import (
     Callback,
     Checkpoint,
     CheckpointCallback,
     SearchResult,
-    SpecOptions,
     make_spec,
 )
-from coevo.search.spec import SPEC_DEFAULTS
 from coevo.signatures import accept_options
 
 __all__ = [
@@ -208,7 +207,7 @@ def _note_interrupt(output: PolicyOutput, interrupts: DeferredInterrupts) -> Pol
     return replace(output, result=replace(output.result, stop_reason="interrupt"))
 
 
-@accept_options(SpecOptions, SPEC_DEFAULTS)
+@accept_options(SpecOptions)
 def learn_incomplete(
     table: IncompleteDataset,
     missing: str = "evolve",

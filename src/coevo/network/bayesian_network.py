@@ -372,6 +372,7 @@ class BayesianNetwork:
 
         return log_probability(self, given, exact)
 
+    @check_keywords()
     def measure_evidence(
         self, given: Evidence | None = None, *, exact: bool = False
     ) -> EvidenceProbability:

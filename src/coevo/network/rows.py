@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from coevo.data.known_rows import KnownRows, UnknownCells, read_known_rows
 from coevo.data.match_states import UNKNOWN
-from coevo.data.source_options import SourceParameters
 from coevo.data.variable import Variable
 from coevo.errors import format_count, import_optional, warn_caller
 from coevo.memory import check_memory
@@ -29,6 +28,7 @@ from coevo.network.inference import query
 from coevo.network.metrics import PredictionMetrics, compute_metrics
 from coevo.network.row_elimination import Component, RowInference, RowPlan
 from coevo.network.work_limit import WorkLimit, check_exact
+from coevo.options import SourceParameters
 
 __all__ = [
     "Prediction",

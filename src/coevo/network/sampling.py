@@ -31,7 +31,7 @@ ROWS_PER_BLOCK = 1 << 16
 def sample(
     network: BayesianNetwork,
     rows: int,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     given: Evidence | None = None,
     exact: bool = False,
 ) -> Dataset:
@@ -44,7 +44,7 @@ def sample(
     rows : int
         Number of rows.
     random_state : int, numpy Generator or None
-        The same int gives the same rows. None (default) gives different rows each time.
+        The same int gives the same rows (default: 0). None gives different rows each time.
     given : mapping, optional
         Evidence as for `BayesianNetwork.query`: the states of some variables in every row. The
         other variables follow their exact conditional distribution; no row is rejected.

@@ -31,10 +31,11 @@ from numpy.typing import NDArray
 from coevo.data import Dataset
 from coevo.engine import INT, array, kernel, read_array
 from coevo.errors import ParameterError, bad_parameter
+from coevo.options import ScorerOptions
 from coevo.parallel.shards import CELLS_PER_BATCH, DistinctRows, FamilyCounts, Shards
 from coevo.parallel.workers import Cluster, Workers, check_workers, open_workers
 from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
-from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
+from coevo.score.base import Scorer
 from coevo.score.count_kernels import CountIndex
 from coevo.score.counting import (
     compute_dense_limit,
@@ -269,7 +270,7 @@ class ShardedScorer(Scorer):
         As for `FamilyScorer`. `n_jobs` is the number of threads on this machine.
     """
 
-    @accept_options(ScorerOptions, SCORER_DEFAULTS)
+    @accept_options(ScorerOptions)
     def __init__(
         self, shards: Shards, score: str | Score = "bdeu", **options: Unpack[ScorerOptions]
     ) -> None:

@@ -29,6 +29,7 @@ from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RecordFormat, RunCallback
 from coevo.io.record_types import read_number
 from coevo.missing import POLICIES, check_policy
+from coevo.options import SpecOptions
 from coevo.parallel import Cluster, check_workers, open_workers
 from coevo.posteriors.consensus import (
     ArcStrength,
@@ -41,8 +42,7 @@ from coevo.posteriors.consensus import (
 from coevo.randomness import random_stream
 from coevo.run_lock import lock_run_folder
 from coevo.score import FamilyScorer, arc_gains
-from coevo.search import SearchResult, SearchSpec, SpecOptions, make_spec
-from coevo.search.spec import SPEC_DEFAULTS
+from coevo.search import SearchResult, SearchSpec, make_spec
 from coevo.signatures import accept_options
 
 if TYPE_CHECKING:
@@ -465,7 +465,7 @@ def summarise_runs(
     )
 
 
-@accept_options(SpecOptions, SPEC_DEFAULTS, random_state=None)
+@accept_options(SpecOptions)
 def bootstrap_strength(
     table: Any,
     *,
@@ -530,8 +530,7 @@ budget, random_state : optional
     if not is_int(bootstraps, 1):
         raise bad_parameter("bootstraps", owner, "an int >= 1", bootstraps)
     check_workers(owner, n_jobs, cluster)
-    seeded: SpecOptions = {"random_state": None, **options}
-    spec = make_spec(owner, **seeded)
+    spec = make_spec(owner, **options)
     spec.constraints.to_rules(rows.names)
     journal = None if folder is None else open_journal(Path(folder), rows, spec, missing)
     with lock_run_folder(None if folder is None else Path(folder)):

@@ -242,6 +242,7 @@ class AveragedNetwork:
         )
         return math.log(total) if total > 0 else -math.inf
 
+    @check_keywords()
     def measure_evidence(
         self, given: Evidence | None = None, *, exact: bool = False
     ) -> EvidenceProbability:

@@ -29,7 +29,7 @@ def solve_tour(
     *,
     form: str = "champion",
     budget: Budget | None = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     callbacks: Iterable[Callback] = (),
     output: Path | None = None,
     resume: bool = False,
@@ -48,7 +48,7 @@ def solve_tour(
         The limits; its target is a length (default: 25 generations without improvement, or 250
         generations of the literal form).
     random_state : int, Generator or None
-        The same seed gives the same tour.
+        The same seed gives the same tour (default: 0).
     callbacks : iterable of functions
         Each is called with a `SolveRow` after each generation; True stops the run.
     output : path, optional
@@ -81,7 +81,7 @@ def solve_ordering(
     *,
     form: str = "champion",
     budget: Budget | None = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     callbacks: Iterable[Callback] = (),
     output: Path | None = None,
     resume: bool = False,
@@ -102,7 +102,7 @@ def solve_ordering(
     budget : Budget, optional
         The limits; its target is a weight (default: as `solve_tour`).
     random_state : int, Generator or None
-        The same seed gives the same ordering.
+        The same seed gives the same ordering (default: 0).
     callbacks : iterable of functions
         Each is called with a `SolveRow` after each generation; True stops the run.
     output : path, optional

@@ -44,7 +44,7 @@ class SolveSettings:
 
     form: str = "champion"
     budget: Budget | None = None
-    random_state: RandomState = None
+    random_state: RandomState = 0
     output: Path | None = None
     resume: bool = False
     command: Sequence[str] | None = None  # the arguments of ``coevo``, for run.json

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +17,12 @@ from numpy.typing import NDArray
 from coevo.checks import is_number
 from coevo.errors import GraphError, ParameterError, bad_parameter, suggest_match
 from coevo.graph import Arc
+from coevo.options import LARGEST_PENALTY
 from coevo.score.families import FamilyBatch
 
-__all__ = ["LARGEST_WEIGHT", "ArcWeights", "is_penalty"]
+__all__ = ["ArcWeights"]
 
-LARGEST_WEIGHT = 1_000_000  # nats; with more, the rows would not count, and sums could overflow
-
-
-def is_penalty(value: Any) -> bool:
-    """Return whether a value can be a parent penalty.
-
-    >>> is_penalty(4.0), is_penalty(-1), is_penalty(1e308)
-    (True, False, False)
-    """
-    return is_number(value) and 0 <= float(value) <= LARGEST_WEIGHT
+LARGEST_WEIGHT = LARGEST_PENALTY  # nats; with more, rows would not count, and sums could overflow
 
 
 @dataclass(frozen=True, slots=True, eq=False)

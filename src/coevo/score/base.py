@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_int
 from coevo.data import Table, format_drop_hint
-from coevo.errors import DataError, bad_parameter
+from coevo.errors import DataError
 from coevo.graph import DAG, Arc
-from coevo.score.arc_weights import LARGEST_WEIGHT, ArcWeights, is_penalty
+from coevo.options import ScorerOptions, check_options, fill_defaults
+from coevo.score.arc_weights import ArcWeights
 from coevo.score.cache import CacheStatistics, FamilyCache
 from coevo.score.families import FamilyBatch
 from coevo.score.independence import (
@@ -38,41 +38,10 @@ from coevo.score.sparse_penalty import SparsePenalty, compute_likelihoods
 from coevo.threads import Threads
 from coevo.work_time import check_deadline
 
-__all__ = ["CACHE_BYTES", "SCORER_DEFAULTS", "Scorer", "ScorerOptions", "check_max_table"]
+__all__ = ["Scorer"]
 
 MAX_ROWS = 2**32 - 1  # a count has 32 bits
-CACHE_BYTES = 1 << 28
 LARGEST_BATCH = 1 << 15  # families, between two checks of the deadline
-
-
-class ScorerOptions(TypedDict, total=False):
-    """The options that all scorers share; `FamilyScorer` explains them."""
-
-    ess: float | None
-    n_jobs: int
-    cache_bytes: int
-    weights: Mapping[Arc, float] | None
-    parent_penalty: float
-    sparse_penalty: float
-    max_table: int | None
-
-
-SCORER_DEFAULTS: ScorerOptions = {
-    "ess": None,
-    "n_jobs": 1,
-    "cache_bytes": CACHE_BYTES,
-    "weights": None,
-    "parent_penalty": 0.0,
-    "sparse_penalty": 0.0,
-    "max_table": None,
-}
-
-
-def check_max_table(max_table: int | None, owner: str) -> int | None:
-    """Return the limit on the cells of a table; raise `ParameterError` if it is invalid."""
-    if max_table is not None and not is_int(max_table, 1):
-        raise bad_parameter("max_table", owner, "an int >= 1 or None", max_table)
-    return max_table
 
 
 class Scorer(ABC):
@@ -80,35 +49,25 @@ class Scorer(ABC):
 
     def __init__(self, table: Table, score: str | Score, **options: Unpack[ScorerOptions]) -> None:
         owner = type(self).__name__
-        chosen: ScorerOptions = {**SCORER_DEFAULTS, **options}
-        n_jobs, cache_bytes = chosen["n_jobs"], chosen["cache_bytes"]
+        chosen = fill_defaults(ScorerOptions, options)
+        check_options(ScorerOptions, owner, chosen)
         weights, parent_penalty = chosen["weights"], chosen["parent_penalty"]
-        for name, value, least in (("n_jobs", n_jobs, 1), ("cache_bytes", cache_bytes, 0)):
-            if not is_int(value, least):
-                raise bad_parameter(name, owner, f"an int >= {least}", value)
         if table.n_rows > MAX_ROWS:
             raise DataError(f"The table has more than {MAX_ROWS:,} rows. Take a sample of them.")
         self._table = table
         self._score = make_score(score, chosen["ess"], owner)
         self._spec = self._score.make_spec(table.n_rows, int(table.arities.max()))
-        for name, penalty in (
-            ("parent_penalty", parent_penalty),
-            ("sparse_penalty", chosen["sparse_penalty"]),
-        ):
-            if not is_penalty(penalty):
-                expected = f"a number from 0 to {LARGEST_WEIGHT:,}"
-                raise bad_parameter(name, owner, expected, penalty)
         self.parent_penalty = float(parent_penalty)
         self.sparse_penalty = float(chosen["sparse_penalty"])
-        self.max_table = check_max_table(chosen["max_table"], owner)
+        self.max_table = chosen["max_table"]
         self._weights = None
         given = {} if weights is None else weights
         checked = ArcWeights.from_mapping(given, table.names, parent_penalty)
         if checked.arcs or parent_penalty:
             self._weights = checked
         self._options: ScorerOptions = {**chosen, "ess": None, "weights": self.weights}
-        self._cache_bytes = int(cache_bytes)
-        self.threads = Threads(int(n_jobs))
+        self._cache_bytes = int(chosen["cache_bytes"])
+        self.threads = Threads(int(chosen["n_jobs"]))
         self._lock = threading.Lock()
 
     def _start_over(self) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, as_dataset
-from coevo.score.base import SCORER_DEFAULTS, Scorer, ScorerOptions
+from coevo.options import ScorerOptions
+from coevo.score.base import Scorer
 from coevo.score.count_kernels import BITS
 from coevo.score.counting import (
     build_index,
@@ -93,7 +94,7 @@ class FamilyScorer(Scorer):
     True
     """
 
-    @accept_options(ScorerOptions, SCORER_DEFAULTS)
+    @accept_options(ScorerOptions)
     def __init__(
         self, table: Any, score: str | Score = "bdeu", **options: Unpack[ScorerOptions]
     ) -> None:

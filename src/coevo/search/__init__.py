@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from coevo.search.registry import METHODS, ChosenMethod, choose_method, make_method
     from coevo.search.result import Checkpoint, HistoryRow, SearchResult
     from coevo.search.run import Callback, CheckpointCallback, run_search
-    from coevo.search.spec import SearchSpec, SpecOptions, describe_difference, make_spec
+    from coevo.search.spec import SearchSpec, describe_difference, make_spec
     from coevo.search.tabu import Tabu, TabuState
     from coevo.search.tan import TAN
     from coevo.search.tree_search import TreeState
@@ -88,7 +88,7 @@ else:
         registry="METHODS ChosenMethod choose_method make_method",
         result="Checkpoint HistoryRow SearchResult",
         run="Callback CheckpointCallback run_search",
-        spec="SearchSpec SpecOptions describe_difference make_spec",
+        spec="SearchSpec describe_difference make_spec",
         tabu="Tabu TabuState",
         tan="TAN",
         tree_search="TreeState",
@@ -140,7 +140,6 @@ __all__ = [
     "SearchResult",
     "SearchSpec",
     "SearchState",
-    "SpecOptions",
     "Species",
     "StopReason",
     "StoredCheckpoint",

@@ -44,7 +44,7 @@ def run_search(
     *,
     constraints: Constraints | Mapping[str, Any] | None = None,
     budget: Budget | None = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     callbacks: Iterable[Callback] = (),
     start: DAG | None = None,
     state: SearchState | Checkpoint | None = None,
@@ -67,7 +67,7 @@ def run_search(
     budget : Budget, optional
         The limits of the search (default: the default budget of the method).
     random_state : int, numpy Generator or None
-        The seed. The same int gives the same structure; None gives a random seed.
+        The seed (default: 0). The same int gives the same structure; None gives a random seed.
     callbacks : iterable of functions
         Called with each new row of the history. The search stops if one returns True.
     start : DAG, optional

@@ -5,8 +5,8 @@ a structure to start from, the budget and the seed. `learn`, the bootstrap, the 
 the benchmarks and the checkpoints all take this one value. Rows, threads and clusters are not part
 of it. Threads and clusters change only the time.
 
-A new setting is a field of `SearchSpec` and of `SearchOptions`, with its default; the fingerprint
-and every caller then have it.
+A new setting is an option in `coevo.options` and a field of `SearchSpec`; the fingerprint and every
+caller then have it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Unpack
 
 from coevo import __version__
 from coevo.checkpoints import describe_difference
@@ -22,10 +22,17 @@ from coevo.checks import as_plain
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
 from coevo.graph import DAG, Arc, Constraints, read_constraints
-from coevo.randomness import RandomState, resolve_seed
+from coevo.options import (
+    ObjectiveOptions,
+    ScorerOptions,
+    SpecOptions,
+    check_options,
+    fill_defaults,
+    list_options,
+    select_options,
+)
+from coevo.randomness import resolve_seed
 from coevo.score import FamilyScorer, Score, Scorer, make_score
-from coevo.score.arc_weights import LARGEST_WEIGHT, is_penalty
-from coevo.score.base import ScorerOptions, check_max_table
 from coevo.search.base import Method, SearchState
 from coevo.search.budget import Budget
 from coevo.search.registry import choose_method, find_code_hash
@@ -33,38 +40,10 @@ from coevo.search.result import Checkpoint, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search
 
 __all__ = [
-    "SEARCH_DEFAULTS",
-    "SPEC_DEFAULTS",
-    "SearchOptions",
     "SearchSpec",
-    "SpecOptions",
     "describe_difference",
     "make_spec",
 ]
-
-Made = TypeVar("Made", bound=Scorer)
-
-
-class SearchOptions(TypedDict, total=False):
-    """The settings of a search that `learn` and all functions below it share."""
-
-    method: str | Method
-    ess: float | None
-    parent_penalty: float | None
-    sparse_penalty: float | None
-    max_table: int | None
-    random_state: RandomState
-
-
-class SpecOptions(SearchOptions, total=False):
-    """The settings of a search as values; `learn` reads some of them from files."""
-
-    score: str | Score | None
-    constraints: Constraints | Mapping[str, Any] | None
-    weights: Mapping[Arc, float] | None
-    start: DAG | Method | None
-    budget: Budget | None
-
 
 # The default objective, chosen by `benchmarks/defaults.py`: BDeu with this equivalent sample size
 # and this price on each parent. Nothing else is as good in both held-out likelihood and SHD.
@@ -73,24 +52,6 @@ DEFAULT_PARENT_PENALTY = 4.0  # nats
 # Without it, ten independent columns of 15 states and 60 rows give 7 "decisive" arcs
 # (benchmarks/null_tables.py).
 DEFAULT_SPARSE_PENALTY = 1.0  # of the regret of a variable
-MAX_TABLE = 10_000  # cells: such a table can be written, shown and read
-
-SEARCH_DEFAULTS: SearchOptions = {
-    "method": "ccma",
-    "ess": None,
-    "parent_penalty": None,
-    "sparse_penalty": None,
-    "max_table": MAX_TABLE,
-    "random_state": 0,
-}
-SPEC_DEFAULTS: SpecOptions = {
-    **SEARCH_DEFAULTS,
-    "score": None,
-    "constraints": None,
-    "weights": None,
-    "start": None,
-    "budget": None,
-}
 
 
 @dataclass(frozen=True)
@@ -140,13 +101,7 @@ class SearchSpec:
 
     def make_scorer_options(self, n_jobs: int = 1) -> ScorerOptions:
         """Return the options that every scorer of this search takes."""
-        return {
-            "n_jobs": n_jobs,
-            "weights": self.weights,
-            "parent_penalty": self.parent_penalty,
-            "sparse_penalty": self.sparse_penalty,
-            "max_table": self.max_table,
-        }
+        return {**select_options(ScorerOptions, vars(self)), "n_jobs": n_jobs}
 
     def make_scorer(self, dataset: Dataset, n_jobs: int = 1) -> FamilyScorer:
         """Return the scorer of a table in memory."""
@@ -196,6 +151,15 @@ class SearchSpec:
             random_state=self.seed,
             seconds=seconds,
         )
+
+    def describe_options(self) -> dict[str, Any]:
+        """Return the settings that run.json records, by the name of their option."""
+        found = {}
+        for name, option in list_options(ObjectiveOptions).items():
+            value = getattr(self, name, None)
+            if option.recorded == "always" or (option.recorded and value):
+                found[name] = value
+        return found
 
     def fingerprint(self, data_hash: str, **more: Any) -> dict[str, Any]:
         """Return all that the answer depends on but the budget, as plain JSON values.
@@ -248,7 +212,8 @@ def make_spec(owner: str = "make_spec", **options: Unpack[SpecOptions]) -> Searc
     coevo.errors.ParameterError: 'parent_penalty' of learn must be a number from 0 to 1,000,000 or \
 None; got -1.
     """
-    chosen: SpecOptions = {**SPEC_DEFAULTS, **options}
+    chosen = fill_defaults(SpecOptions, options)
+    check_options(ObjectiveOptions, owner, chosen)
     budget, start = chosen["budget"], chosen["start"]
     if budget is not None and not isinstance(budget, Budget):
         raise bad_parameter("budget", owner, "a Budget or None", budget)
@@ -263,7 +228,7 @@ None; got -1.
         weights={} if chosen["weights"] is None else chosen["weights"],
         parent_penalty=parent_penalty,
         sparse_penalty=sparse_penalty,
-        max_table=check_max_table(chosen["max_table"], owner),
+        max_table=chosen["max_table"],
         start=start,
         budget=selected.limit(chosen["budget"], owner),
         seed=resolve_seed(chosen["random_state"], owner),
@@ -277,16 +242,14 @@ def _resolve_objective(chosen: SpecOptions, owner: str) -> tuple[Score, float, f
     says: it has no penalty unless one is given.
     """
     name, ess = chosen["score"], chosen["ess"]
-    penalties = []
-    for key, default in (
-        ("parent_penalty", DEFAULT_PARENT_PENALTY),
-        ("sparse_penalty", DEFAULT_SPARSE_PENALTY),
-    ):
-        given: Any = dict(chosen)[key]
-        if given is not None and not is_penalty(given):
-            expected = f"a number from 0 to {LARGEST_WEIGHT:,} or None"
-            raise bad_parameter(key, owner, expected, given)
-        plain = default if name is None else 0.0
-        penalties.append(plain if given is None else float(given))
-    ess = DEFAULT_ESS if name is None and ess is None else ess
-    return make_score("bdeu" if name is None else name, ess, owner), penalties[0], penalties[1]
+    if name is None:
+        penalties = (DEFAULT_PARENT_PENALTY, DEFAULT_SPARSE_PENALTY)
+        ess = DEFAULT_ESS if ess is None else ess
+    else:
+        penalties = (0.0, 0.0)
+    given = (chosen["parent_penalty"], chosen["sparse_penalty"])
+    parent, sparse = (
+        default if value is None else float(value)
+        for value, default in zip(given, penalties, strict=True)
+    )
+    return make_score("bdeu" if name is None else name, ess, owner), parent, sparse

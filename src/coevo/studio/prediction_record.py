@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from coevo.data.copy_rows import copy_with_predictions
 from coevo.data.known_rows import KnownRows
-from coevo.data.source_options import SOURCE_DEFAULTS, SourceOptions
+from coevo.data.source_options import SourceOptions
 from coevo.errors import CoevoWarning
 from coevo.network import BayesianNetwork, Prediction, read_rows
 from coevo.network.metrics import compute_roc
+from coevo.options import SourceParameters, select_options
 from coevo.studio.table_settings import TableSettings
 
 __all__ = ["PredictedTable", "predict_table"]
@@ -99,7 +100,7 @@ def predict_table(
     """Predict a variable in each row of a table that was read with the settings of a user."""
     network.variable(target)  # raises if there is none
     given = settings.options
-    opening = {name: given[name] for name in SOURCE_DEFAULTS if name in given}
+    opening = select_options(SourceParameters, given)
     types = {name: kind for name, kind in settings.types.items() if _is_date_order(kind)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoevoWarning)  # the record says the same

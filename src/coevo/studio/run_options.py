@@ -1,18 +1,28 @@
 """The options of a run in the studio: which may be chosen, and the command that does the same.
 
-Options come from requests and from files of the workspace. Only the keywords of `coevo.learn` that
-are listed here are accepted. None of them names a file or code: the studio itself adds the files
-of types and constraints, which it has copied into the run folder.
+Options come from requests and from files of the workspace. Only the options of `coevo.learn` that
+are declared for the studio (`coevo.options.Option.in_studio`) are accepted. None of them names a
+file or code: the studio itself adds the files of types and constraints, which it has copied into
+the run folder.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from coevo.errors import FormatError, ParameterError
+from coevo.options import (
+    LearnOptions,
+    LimitOptions,
+    MissingFlags,
+    Option,
+    TableOptions,
+    list_options,
+)
 from coevo.studio.workspace import STUDIO_FILE, read_object
 
 __all__ = [
@@ -21,58 +31,26 @@ __all__ = [
     "SEARCH",
     "check_given",
     "check_options",
+    "describe_fields",
     "format_command",
     "make_command",
     "read_given",
 ]
 
+
+def _name_flags(options: Mapping[str, Option]) -> dict[str, str]:
+    """Return those of the options that the studio takes, each with its first long flag."""
+    flags = {name: one.list_flags(name) for name, one in options.items() if one.in_studio}
+    return {name: next(f for f in given if f.startswith("--")) for name, given in flags.items()}
+
+
 # Each keyword with its option on the command line.
-BUDGET = {
-    "max_time": "--max-time",
-    "max_generations": "--max-generations",
-    "patience": "--patience",
-    "target": "--target",
-}
-SEARCH = {
-    "method": "--method",
-    "score": "--score",
-    "ess": "--ess",
-    "parent_penalty": "--parent-penalty",
-    "sparse_penalty": "--sparse-penalty",
-    "max_table": "--max-table",
-    "max_parents": "--max-parents",
-    **BUDGET,
-    "random_state": "--seed",
-    "bootstraps": "--bootstraps",
-}
-READING = {
-    "drop": "--drop",
-    "discretise": "--discretise",
-    "bins": "--bins",
-    "missing": "--missing",
-    "missing_labels": "--missing-label",
-    "keep_labels": "--keep-label",
-    "merge": "--merge",
-    "decimal": "--decimal",
-    "strict": "--strict",
-    "encoding": "--encoding",
-    "delimiter": "--delimiter",
-    "comment": "--comment",
-    "header": "--header",
-    "skiprows": "--skiprows",
-    "skipfooter": "--skipfooter",
-    "units_row": "--units-row",
-    "bad_rows": "--bad-rows",
-    "keep_empty_rows": "--keep-empty-rows",
-    "rename": "--rename",
-    "value_labels": "--value-labels",
-    "sheet": "--sheet",
-    "duplicates": "--duplicates",
-    "totals": "--totals",
-    "weights": "--weights",
-    "cluster_by": "--cluster-by",
-}
-FLAGS = ("--strict", "--keep-empty-rows")  # off without the option
+OPTIONS = list_options(LearnOptions)
+BUDGET = _name_flags(list_options(LimitOptions))
+READING = _name_flags({**list_options(TableOptions), **list_options(MissingFlags)})
+SEARCH = {name: flag for name, flag in _name_flags(OPTIONS).items() if name not in READING}
+# Switches that are off without their flag.
+FLAGS = [flag for name, flag in READING.items() if OPTIONS[name].default is False]
 FILES = {"types": "--types", "constraints": "--constraints"}  # added by the studio alone
 PLAIN = (str, int, float, bool)
 
@@ -94,6 +72,22 @@ def check_options(given: Mapping[str, Any], known: Mapping[str, str]) -> dict[st
     if "method" in chosen:
         _check_method(chosen["method"])
     return chosen
+
+
+def describe_fields() -> list[dict[str, Any]]:
+    """Return the fields of further settings in the form, in the order of the options.
+
+    >>> describe_fields()[1]["title"], describe_fields()[1]["least"]
+    ('Most parents', 1)
+    """
+    fields = []
+    for name, option in OPTIONS.items():
+        if option.field is not None:
+            record = {"name": name, **asdict(option.field)}
+            if option.rule is not None:
+                record |= {"least": option.rule.least, "is_whole": option.rule.kind is int}
+            fields.append(record)
+    return fields
 
 
 def check_given(given: Mapping[str, Any], run: str) -> dict[str, Any]:

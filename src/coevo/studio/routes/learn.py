@@ -24,6 +24,7 @@ from coevo.studio.run_options import (
     READING,
     SEARCH,
     check_options,
+    describe_fields,
     format_command,
     make_command,
     read_given,
@@ -93,19 +94,17 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
 
 def _list_choices() -> dict[str, Any]:
-    """Return the methods with their default limits, the scores, and the default of each option."""
-    from coevo.learning.options import LEARN_DEFAULTS
+    """Return the methods with their default limits, the scores, and the fields of options."""
     from coevo.score import SCORES
     from coevo.search import METHODS
 
-    known = {name: dict(LEARN_DEFAULTS).get(name) for name in SEARCH}
     methods = []
     for name, method in METHODS.items():
         limits = method.default_budget
         text = (method.__doc__ or "").strip().splitlines()[0]
         methods.append({"name": name, "text": text, "patience": limits.patience})
         methods[-1]["max_generations"] = limits.max_generations
-    return {"methods": methods, "scores": sorted(SCORES), "defaults": known}
+    return {"methods": methods, "scores": sorted(SCORES), "fields": describe_fields()}
 
 
 def _draw(studio: Studio, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,20 +62,15 @@ function makeForm(table, choices, context) {
   const score = h("select", {}, ["", ...choices.scores].filter(name => name in SCORE_TEXTS).map(name => h("option", { value: name }, SCORE_TEXTS[name])));
   const budget = makeBudget();
   const name = h("input", { type: "text", placeholder: "by table and method", maxlength: "90" });
-  const numbers = {
-    random_state: ["Seed", makeNumber("random_state", { min: 0, step: 1, placeholder: "0" }), "The same seed gives the same network."],
-    max_parents: ["Most parents", makeNumber("max_parents", { min: 1, step: 1, placeholder: "no limit" })],
-    ess: ["Equivalent sample size", makeNumber("ess", { min: 0, placeholder: "by the score" }), "For BDeu and BDs."],
-    parent_penalty: ["Cost of each parent", makeNumber("parent_penalty", { min: 0, placeholder: "by the score" }), "In nats."],
-    sparse_penalty: ["Cost of sparse tables", makeNumber("sparse_penalty", { min: 0, placeholder: "by the score" }), "Times what a table costs that the rows cannot fill."],
-    max_table: ["Largest table", makeNumber("max_table", { min: 1, step: 1, placeholder: "10,000" }), "Cells of a conditional table."],
-    patience: ["Patience", makeNumber("patience", { min: 1, step: 1, placeholder: "by the method" }), "Generations without improvement."],
-    target: ["Target score", makeNumber("target", { placeholder: "none" })],
-  };
+  // The fields come from the options, so that a new option of a search appears here by itself.
+  const numbers = choices.fields.map(field => ({
+    ...field,
+    control: makeNumber(field.name, { min: field.least, step: field.is_whole ? 1 : "any", placeholder: field.placeholder }),
+  }));
   const start = async () => {
     const options = { method: method.value, ...budget.read() };
     if (score.value) options.score = score.value;
-    for (const [key, [, control]] of Object.entries(numbers)) {
+    for (const { name: key, control } of numbers) {
       if (control.value !== "") options[key] = Number(control.value);
     }
     const made = await context.attempt(() => context.api.post("/api/runs", { table, name: name.value || null, options }));
@@ -89,7 +84,7 @@ function makeForm(table, choices, context) {
       h("summary", {}, "More settings"),
       h("div", { class: "fields" },
         makeField("Name of the run", name),
-        Object.values(numbers).map(([title, control, hint]) => makeField(title, control, hint)))),
+        numbers.map(({ title, control, hint }) => makeField(title, control, hint)))),
     h("p", {}, h("button", { class: "main", type: "submit" }, "Start the search")));
 }
 

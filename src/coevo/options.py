@@ -1053,8 +1053,8 @@ class _Bootstraps(TypedDict, total=False):
             "then has the strength of each arc, as `bootstrap_strength` gives it. `n_jobs` is then "
             "the number of processes, and a limit holds for each sample. By default "
             "``quick_bootstrap`` of the result has strengths from 25 to 40 samples, learned by "
-            "shorter searches, where they take seconds (`coevo.posteriors.quick_bootstrap`); 0 turns that "
-            "off.",
+            "shorter searches, where they take seconds (`coevo.posteriors.quick_bootstrap`); 0 "
+            "turns that off.",
             in_studio=True,
         ),
     ]

@@ -136,7 +136,7 @@ def test_constants_have_the_same_values_in_c():
     ("module", "header", "names"),
     [
         ("network.planning", "plan.h", ("DONE", "NO_ROOM")),
-        ("averaging.chain_kernels", "block.h", ("MAX_BLOCK_SIZE",)),
+        ("posteriors.chain_kernels", "block.h", ("MAX_BLOCK_SIZE",)),
         ("search.allowed_kernels", "family_index.h", ("WORD_BITS",)),
     ],
 )

@@ -118,7 +118,7 @@ def test_options_import_nothing_from_above():
         "assert 'numpy' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
-    assert done.stdout == "coevo.errors coevo.options"
+    assert done.stdout == "coevo.errors coevo.lazy_names coevo.options"
 
 
 def test_the_layers_are_checked():

@@ -211,7 +211,8 @@ def test_random_states(seed):
     rng = np.random.default_rng(seed)
     assert labels(sample(network, 200, rng)) == labels(first)
     assert labels(sample(network, 200, rng)) != labels(first)  # the generator has advanced
-    assert labels(sample(network, 200)) != labels(sample(network, 200))
+    assert labels(sample(network, 200)) == labels(sample(network, 200, random_state=0))
+    assert labels(sample(network, 200, None)) != labels(sample(network, 200, None))
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1.0, True, "5", None])

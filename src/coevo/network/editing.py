@@ -328,7 +328,7 @@ def random_network(
     max_parents: int = 3,
     states: int | tuple[int, int] = (2, 4),
     alpha: float = 1.0,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     name: str = "",
 ) -> BayesianNetwork:
     """Return a random network, for experiments and tests.
@@ -353,7 +353,7 @@ def random_network(
         The parameter of the Dirichlet distribution (default: 1, uniform). A small one gives strong
         dependences: with 0.1 most rows have one probable state.
     random_state : int, numpy Generator or None
-        The same int gives the same network. None (default) gives another one each time.
+        The same int gives the same network (default: 0). None gives another one each time.
     name : str
         The name of the network (default: empty).
 

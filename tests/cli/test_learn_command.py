@@ -406,7 +406,7 @@ METHOD_NAMES = ", ".join(map(repr, sorted(METHODS)))
         ),
         ("asia.csv -s k2 --ess 2", "'ess' goes with 'bdeu' and 'bds' only; the score is 'k2'."),
         ("asia.csv --ess 0", "'ess' of bdeu must be a number > 0; got 0.0."),
-        ("asia.csv -t nan", "'max_time' of Budget must be a number >= 0 or None; got nan."),
+        ("asia.csv -t nan", "'max_time' of learn must be a number >= 0 or None; got nan."),
         ("asai.csv", "There is no file 'asai.csv'. Did you mean 'asia.csv'?"),
         (".", "'.' is a folder. Name a file in it."),
         (

@@ -250,7 +250,7 @@ def test_one_module_imports_dask():
         if re.search(r"^\s*(import|from) (dask|distributed)|import_optional\(\"(dask|distributed)",
                      path.read_text(), re.MULTILINE)
     ]  # fmt: skip
-    assert found == ["dask_client.py"]
+    assert found == ["dask_jobs.py"]
 
 
 def test_tls_without_certificates():

@@ -96,6 +96,21 @@ def test_the_most_probable_explanation(run):
     )
 
 
+def test_the_most_probable_states_of_targets(run, answer):
+    assert run("query", "cancer", "Smoker,Cancer", "--mpe", "--given", "Dyspnoea=True").out == (
+        "evidence, with probability 0.304071 (logarithm -1.190496)\n"
+        "  Dyspnoea = True\n\n"
+        "most probable states of the targets, with probability 0.688626 given the evidence\n"
+        "  Smoker = False\n"
+        "  Cancer = False\n"
+    )
+    found = answer("cancer", "Smoker,Cancer", "--mpe")
+    expected = load_network("cancer").most_probable_states(["Smoker", "Cancer"])
+    assert found["targets"] == ["Smoker", "Cancer"]
+    assert found["states"] == expected.states
+    assert found["log_probability_with_states"] == expected.log_probability
+
+
 def test_json_has_the_numbers_of_the_network(answer):
     network, given = load_network("alarm"), {"HR": "HIGH", "CO": "LOW"}
     options = ["--given", "HR=HIGH", "--given", "CO=LOW"]
@@ -277,7 +292,10 @@ def test_commas_in_targets(targets, names, odd, answer, refused):
             "asia --mpe --given either=no,lung=yes",
             "The evidence has probability 0 under the network: 'either' = 'no', 'lung' = 'yes'.",
         ),
-        ("asia tub --mpe", "'--mpe' is about all variables. Leave out the targets and '--joint'."),
+        (
+            "asia tub --mpe --joint",
+            "'--mpe' and '--joint' are two questions. Leave out one of them.",
+        ),
         ("asia --joint", "'--joint' needs targets. Name the variables of the joint distribution."),
     ],
 )

@@ -102,6 +102,87 @@ def test_the_explanation_agrees_with_enumeration(seed, share, zeros):
 
 @thorough
 @drawn(SEEDS, SHARES, ZEROS)
+def test_the_most_probable_states_of_some_variables_agree_with_enumeration(seed, share, zeros):
+    network = random_network(seed, 6, zeros=zeros)
+    given = random_evidence(network, seed, share)
+    free = [name for name in names_of(network) if name not in given]
+    random = np.random.default_rng(seed)
+    for n_targets in {1, 2, len(free) // 2, len(free)} - {0}:
+        if n_targets > len(free):
+            continue
+        targets = random.permutation(free)[:n_targets].tolist()
+        found = network.most_probable_states(targets, given)
+        assert list(found.states) == targets
+        expected = expected_joint(network, targets, given)
+        place = tuple(network.variable(n).states.index(s) for n, s in found.states.items())
+        assert expected[place] == pytest.approx(expected.max(), rel=1e-9)
+        log_probability = math.log(expected[place]) + network.log_probability(given)
+        assert found.log_probability == pytest.approx(log_probability, rel=1e-9, abs=1e-12)
+    if free:
+        every = network.most_probable_states(free, given)
+        assert every.states == network.most_probable_explanation(given).states
+
+
+def test_most_probable_states_of_large_networks(seed):
+    for name in ("alarm", "win95pts", "pigs"):
+        network = load_network(name)
+        given = random_evidence(network, seed, 0.3)
+        targets = [name for name in names_of(network) if name not in given][3:40:9]
+        found = network.most_probable_states(targets, given)
+        joint = network.query(targets, given)
+        assert joint[tuple(found.states.values())] == pytest.approx(max(joint.values()), rel=1e-9)
+        probability = math.exp(found.log_probability - network.log_probability(given))
+        assert probability == pytest.approx(max(joint.values()), rel=1e-9)
+
+
+def test_most_probable_states_take_soft_evidence():
+    asia = load_network("asia")
+    given = {"smoke": {"yes": 0.9, "no": 0.2}, "xray": "yes"}
+    found = asia.most_probable_states(["bronc", "lung"], given)
+    joint = asia.query(["bronc", "lung"], given)
+    assert tuple(found.states.values()) == max(joint, key=joint.get)
+    # They are not the states of the explanation of all variables.
+    two = BayesianNetwork(
+        [Variable("a", ("x", "y")), Variable("b", ("1", "2", "3"))],
+        {"b": ["a"]},
+        {"a": [0.4, 0.6], "b": [[1.0, 0.0, 0.0], [0.3, 0.3, 0.4]]},
+    )
+    assert two.most_probable_explanation().states == {"a": "x", "b": "1"}
+    assert two.most_probable_states("a").states == {"a": "y"}
+
+
+def test_most_probable_states_are_refused():
+    network = load_network("asia")
+    ask = network.most_probable_states
+    assert refusal(ParameterError, ask, ["tub"], {"tub": "yes"}) == (
+        "'tub' is both a target and evidence. Remove it from one of them."
+    )
+    assert refusal(ParameterError, ask, []) == (
+        "'targets' of most_probable_states is empty. Name at least one variable."
+    )
+    assert refusal(NetworkError, ask, "tub", {"either": "no", "lung": "yes"}) == (
+        "The evidence has probability 0 under the network: 'either' = 'no', 'lung' = 'yes'."
+    )
+    assert refusal(ParameterError, lambda: ask("tub", exact=1)) == (
+        "'exact' of most_probable_states must be a bool; got 1."
+    )
+
+
+def test_most_probable_states_have_a_limit_of_work(monkeypatch):
+    network = load_network("alarm")
+    expected = network.most_probable_states(["HR", "CO"])
+    monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 10)
+    found = refusal(ParameterError, network.most_probable_states, ["HR", "CO"])
+    assert found.startswith("The most probable states of some variables are never estimated; the")
+    assert found.endswith(
+        "Give more evidence, ask for fewer variables, or compute the exact answer with exact=True "
+        "(--exact)."
+    )
+    assert network.most_probable_states(["HR", "CO"], exact=True) == expected
+
+
+@thorough
+@drawn(SEEDS, SHARES, ZEROS)
 def test_answers_do_not_depend_on_the_order_of_variables_or_parents(seed, share, zeros):
     network = random_network(seed, 8, zeros=zeros)
     given = random_evidence(network, seed, share)

@@ -41,7 +41,7 @@ ShownStates = Mapping[str, Mapping[str, str]]  # by variable: the text of each s
     "--mpe",
     is_flag=True,
     help="Print the most probable explanation: the jointly most probable states of all variables "
-    "that are not given.",
+    "that are not given, or of the targets, with all others summed out.",
 )
 @exact_option
 @format_option
@@ -68,11 +68,12 @@ def command(
     coevo query earthquake Burglary --given JohnCalls=True,MaryCalls=True
     coevo query earthquake Burglary,Earthquake --joint --given Alarm=True
     coevo query alarm --given HR=HIGH --given CO=LOW --mpe
+    coevo query alarm HYPOVOLEMIA,LVFAILURE --given HR=HIGH --mpe
     coevo query run/posterior ill --given smoker=yes
     coevo query run ill --given age=47 --soft smoker=yes:0.8,no:0.2
     """
-    if mpe and (targets or joint):
-        raise ParameterError("'--mpe' is about all variables. Leave out the targets and '--joint'.")
+    if mpe and joint:
+        raise ParameterError("'--mpe' and '--joint' are two questions. Leave out one of them.")
     if joint and not targets:
         raise ParameterError(
             "'--joint' needs targets. Name the variables of the joint distribution."
@@ -91,7 +92,7 @@ def command(
                 network, names, evidence, exact
             )
         elif isinstance(network, BayesianNetwork):
-            answer, line = _explain(network, evidence, exact), ""
+            answer, line = _explain(network, names, evidence, exact), ""
         else:
             raise ParameterError(
                 f"'--mpe' needs one network, and {model!r} averages over many. Ask the network of "
@@ -176,11 +177,20 @@ def _describe_quality(answers: Collection[Distribution]) -> dict[str, Any]:
     }
 
 
-def _explain(network: BayesianNetwork, given: dict[str, Any], exact: bool) -> dict[str, Any]:
-    """Return the most probable explanation, and its joint probability with the evidence."""
-    found = network.most_probable_explanation(given, exact=exact)
+def _explain(
+    network: BayesianNetwork, names: list[str], given: dict[str, Any], exact: bool
+) -> dict[str, Any]:
+    """Return the most probable states of the targets, or of all variables, and their probability.
+
+    That is the joint probability of these states with the evidence.
+    """
+    if names:
+        found = network.most_probable_states(names, given, exact=exact)
+    else:
+        found = network.most_probable_explanation(given, exact=exact)
     return {
         "is_exact": True,
+        **({"targets": names} if names else {}),
         "states": dict(found.states),
         "log_probability_with_states": found.log_probability,
     }
@@ -192,7 +202,8 @@ def _format_answer(
     """Return the answer as blocks of text; `log_evidence` is the evidence's log-probability."""
     if "states" in answer:
         probability = math.exp(answer["log_probability_with_states"] - log_evidence)
-        title = f"most probable explanation, with probability {probability:.6g}{condition}"
+        of = "states of the targets" if "targets" in answer else "explanation"
+        title = f"most probable {of}, with probability {probability:.6g}{condition}"
         return [_format_block(title, _format_states(answer["states"], shown))]
     if "joint" in answer:
         names = [shown[name] for name in answer["targets"]]

@@ -409,6 +409,27 @@ class BayesianNetwork:
         return most_probable_explanation(self, given, exact)
 
     @check_keywords()
+    def most_probable_states(
+        self, targets: str | Iterable[str], given: Evidence | None = None, *, exact: bool = False
+    ) -> Explanation:
+        """Return the jointly most probable states of some variables (marginal MAP).
+
+        All other variables are summed out, which `most_probable_explanation` does not do, so that
+        the states can differ. Ties are broken by the order of the states. The answer is never
+        estimated: more than about a minute of work raises `ParameterError`, unless ``exact=True``
+        asks for it.
+
+        >>> from coevo.bundled import load_network
+        >>> asia = load_network("asia")
+        >>> found = asia.most_probable_states(["lung", "bronc"], {"xray": "yes", "dysp": "yes"})
+        >>> dict(found.states), round(found.log_probability, 4)
+        ({'lung': 'yes', 'bronc': 'yes'}, -3.5833)
+        """
+        from coevo.network.inference import most_probable_states
+
+        return most_probable_states(self, targets, given, exact)
+
+    @check_keywords()
     def explain(
         self,
         target: str,

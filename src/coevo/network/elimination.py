@@ -161,18 +161,26 @@ class Elimination:
 
         return self._eliminate(sum_step), conditionals
 
-    def maximise(self) -> tuple[float, dict[str, int]]:
-        """Find the jointly most probable states of all variables; ties go to the first state.
+    def maximise(self, targets: Collection[str] | None = None) -> tuple[float, dict[str, int]]:
+        """Find the jointly most probable states of variables; ties go to the first state.
+
+        `targets` are the variables to maximise (default: all). They must be eliminated last: the
+        others are summed out before, because sums and maxima do not commute.
 
         Returns
         -------
         tuple of float and dict
             The logarithm of the joint probability of these states and the evidence, and the
-            number of the state of each variable that is not observed.
+            number of the state of each of these variables that is not observed.
         """
         best: dict[str, NDArray[np.integer]] = {}
 
         def maximise_step(step: EliminationStep, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+            if targets is not None and step.variable not in targets:
+                top = reduce_last_axis(np.maximum, logs)
+                top[np.isneginf(top)] = 0.0
+                logs -= top[..., None]
+                return logarithm(reduce_last_axis(np.add, np.exp(logs, out=logs))) + top
             codes = argmax_first(logs)
             best[step.variable] = codes.astype(np.min_scalar_type(logs.shape[-1]))
             chosen: NDArray[np.float64] = np.take_along_axis(logs, codes[..., None], axis=-1)
@@ -181,6 +189,8 @@ class Elimination:
         log_probability = self._eliminate(maximise_step)
         codes: dict[str, int] = {}
         for step in reversed(self.steps):
+            if step.variable not in best:
+                break  # it was summed out, as all variables before it
             separator_codes = tuple(codes[name] for name in step.separator)
             codes[step.variable] = int(best[step.variable][separator_codes])
         return log_probability, codes

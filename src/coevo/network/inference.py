@@ -66,6 +66,7 @@ __all__ = [
     "marginals",
     "measure_evidence",
     "most_probable_explanation",
+    "most_probable_states",
     "query",
 ]
 
@@ -75,9 +76,9 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Explanation:
-    """The jointly most probable states of all variables without evidence."""
+    """The jointly most probable states of variables: of all without evidence, or of some."""
 
-    states: Mapping[str, str]  # in the order of the network's variables
+    states: Mapping[str, str]  # in the order of the network's variables, or as they were named
     log_probability: float  # of these states jointly with the evidence
 
 
@@ -471,3 +472,32 @@ def _sum_out_checked(
     if total == -math.inf:
         raise make_impossible_evidence_error(network, evidence)
     return conditionals
+
+
+def most_probable_states(
+    network: BayesianNetwork,
+    targets: str | Iterable[str],
+    given: Evidence | None = None,
+    exact: bool = False,
+) -> Explanation:
+    """Return the jointly most probable states of the targets; all other variables are summed out.
+
+    It is never estimated, as the most probable explanation is not.
+    """
+    check_exact(exact, "most_probable_states")
+    codes, _ = encode_evidence(network, given, "most_probable_states")
+    names = check_targets(network, targets, codes, "most_probable_states")
+    variables = {name: network.variable(name) for name in names}
+    network, evidence = enter_evidence(network, given, "most_probable_states")
+    relevant = find_relevant(network, {*names, *evidence})
+    free = [name for name, variable in variables.items() if variable.arity > 1]
+    elimination = Elimination(network, evidence, relevant, free)
+    way_out = "Give more evidence, ask for fewer variables"
+    limit = WorkLimit("The most probable states of some variables", exact, way_out)
+    limit.add(elimination.measure_cost(is_maximised=True), is_all=True)
+    total, found = elimination.maximise(free)
+    if total == -math.inf:
+        raise make_impossible_evidence_error(network, evidence)
+    found |= elimination.observed
+    states = {name: variable.states[found[name]] for name, variable in variables.items()}
+    return Explanation(states, total)

@@ -76,7 +76,7 @@ MODULES = {
     "data/cut_points.py": ("data/test_cut_points.py", "data/test_binning.py"),
     "data/dataset.py": ("data/test_dataset.py",),
     "data/dates.py": ("data/test_dates.py",),
-    "data/missing_codes.py": ("data/test_missing_cells.py", "data/test_column_decisions.py"),
+    "data/missing_codes.py": ("data/test_cells.py", "data/test_column_decisions.py"),
     "data/number_formats.py": ("data/test_number_formats.py", "data/test_cells.py"),
     "data/totals.py": ("data/test_prepare_rows.py",),
     "network/elimination.py": ("network/test_inference.py", "network/test_work_limit.py"),

@@ -10,6 +10,7 @@ import scipy.stats.contingency
 
 import coevo
 import naive
+from coevo.data import Dataset, Variable
 from coevo.errors import CoevoWarning, DataError, ParameterError
 from coevo.learning import Dependence
 from helpers.problems import random_table
@@ -54,6 +55,16 @@ def test_cramers_v_equals_that_of_scipy(seed):
     right = scipy.stats.contingency.association(counts, method="cramer", correction=False)
     assert found.cramers_v == pytest.approx(right)
     assert coevo.measure_dependence(random_table(seed), "v000", "v001", "v002").cramers_v is None
+
+
+def test_cramers_v_counts_a_state_of_one_row_and_none_without_rows():
+    codes = [np.array([0] * 20 + [1] * 19 + [2]), np.arange(40) * np.arange(40) % 7 % 3]
+    states = ("a", "b", "c", "never")
+    table = Dataset([Variable("x", states), Variable("y", states)], codes)
+    counts = scipy.stats.contingency.crosstab(*codes).count
+    assert counts.shape == (3, 3)
+    right = scipy.stats.contingency.association(counts, method="cramer", correction=False)
+    assert coevo.measure_dependence(table, "x", "y").cramers_v == pytest.approx(right)
 
 
 def test_cramers_v_is_too_large_without_the_correction():

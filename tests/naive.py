@@ -992,6 +992,28 @@ def list_toggles(children, candidates, arcs, may_change, max_parents):
     return families
 
 
+def merge_families(old, added, limit):
+    """Return the (parents, score) of a child that an archive keeps, the best first.
+
+    Of equal scores the smaller family comes first, then the first parent by name; then what was
+    there before.
+    """
+    ranked = sorted(
+        [(*one, False) for one in old] + [(*one, True) for one in added],
+        key=lambda one: (-one[1], len(one[0]), one[0][:1]),
+    )
+    kept = []
+    for parents, score, is_new in ranked:
+        is_dominated = any(
+            set(other) <= set(parents) and (is_new or was_new) for other, _, was_new in kept
+        )
+        if not is_dominated:
+            kept.append((parents, score, is_new))
+    if len(kept) > limit:
+        kept = kept[: limit - 2] + kept[-2:]
+    return [(parents, score) for parents, score, _ in kept]
+
+
 def climb_with_tabu_list(score, n, start, fulfils, length, max_stalled):
     """Return the best structure of a climb that never returns to its last structures.
 

@@ -1,6 +1,8 @@
 #include "elimination_order.h"
 
-enum { NONE = -1, BITS = 64 };
+#include "bit_rows.h"
+
+enum { NONE = -1 };
 
 /* The rows of `integers`. */
 enum {
@@ -48,45 +50,22 @@ INLINE uint64_t *row_of(const Run *run, int64_t variable) {
     return run->rows + variable * run->n_words;
 }
 
-INLINE void add_bit(uint64_t *bits, int64_t i) {
-    bits[i / BITS] |= (uint64_t) 1 << (i % BITS);
-}
-
-INLINE void drop_bit(uint64_t *bits, int64_t i) {
-    bits[i / BITS] &= ~((uint64_t) 1 << (i % BITS));
-}
-
-/* Overwrite the numbers in a bit set, ascending; return how many there are. */
-INLINE int64_t list_bits(const uint64_t *bits, int64_t n_words, int64_t *numbers) {
-    int64_t n = 0;
-    for (int64_t word = 0; word < n_words; word++) {
-        for (uint64_t left = bits[word]; left; left &= left - 1) {
-            numbers[n++] = word * BITS + __builtin_ctzll(left);
-        }
-    }
-    return n;
-}
-
-INLINE int64_t count_bits(const uint64_t *bits, int64_t n_words) {
-    int64_t n = 0;
-    for (int64_t word = 0; word < n_words; word++) n += __builtin_popcountll(bits[word]);
-    return n;
-}
-
-/* Overwrite the rows of all variables before the first step. */
-static void connect(const Run *run) {
-    const InteractionGraph *graph = run->graph;
-    memset(run->rows, 0, (size_t) (run->n * run->n_words) * sizeof *run->rows);
-    for (int64_t v = 0; v < run->n; v++) add_bit(row_of(run, v), v);
+uint64_t *connect_variables(const InteractionGraph *graph) {
+    int64_t n = graph->n_arities, n_words = graph->rows_width;
+    CHECK(n <= n_words * BITS && graph->n_rows == 2 * n + WORD_ROWS);
+    uint64_t *rows = graph->rows + n * n_words;
+    memset(rows, 0, (size_t) (n * n_words) * sizeof *rows);
+    for (int64_t v = 0; v < n; v++) add_bit(rows + v * n_words, v);
     for (int64_t k = 0; k + 1 < graph->n_start; k++) {
         int64_t begin = graph->start[k], end = graph->start[k + 1];
         CHECK(0 <= begin && begin <= end && end <= graph->n_members);
         for (int64_t i = begin; i < end; i++) {
             int64_t v = graph->members[i];
-            CHECK(0 <= v && v < run->n);
-            for (int64_t j = begin; j < end; j++) add_bit(row_of(run, v), graph->members[j]);
+            CHECK(0 <= v && v < n);
+            for (int64_t j = begin; j < end; j++) add_bit(rows + v * n_words, graph->members[j]);
         }
     }
+    return rows;
 }
 
 /* Return the place of an arity among those of the groups, or the one where it belongs. */
@@ -123,12 +102,12 @@ static void group_variables(Run *run) {
 
 static Run start_run(const InteractionGraph *graph, int64_t rule, const double *factors) {
     int64_t n = graph->n_arities, n_words = graph->rows_width;
-    CHECK(n <= n_words * BITS && graph->n_rows == 2 * n + WORD_ROWS && graph->n_is_last == n);
+    CHECK(graph->n_is_last == n);
     CHECK(graph->n_integers == INTEGER_ROWS && graph->integers_width == n + 1);
     CHECK(graph->n_floats == FLOAT_ROWS && graph->floats_width == n + 1);
     CHECK(graph->n_order == n && graph->n_totals == N_TOTALS);
     Run run = {.graph = graph, .factors = factors, .n = n, .n_words = n_words, .rule = rule};
-    run.rows = graph->rows + n * n_words;
+    run.rows = connect_variables(graph);
     run.spare = run.rows + n * n_words;
     run.order = integers_at(graph, ORDER);
     run.group = integers_at(graph, GROUP);
@@ -141,7 +120,6 @@ static Run start_run(const InteractionGraph *graph, int64_t rule, const double *
     run.fills = floats_at(graph, FILLS);
     run.weights = floats_at(graph, WEIGHTS);
     run.group_weights = floats_at(graph, GROUP_WEIGHTS);
-    connect(&run);
     group_variables(&run);
     if (rule == WEIGHTED_FILL && run.n_groups == 0) run.rule = WEIGHT; /* every fill is 0 */
     return run;
@@ -412,98 +390,4 @@ void list_cliques(
         }
     }
     clique_start[n] = at;
-}
-
-/* The rows of `spare` in a sweep: bit sets of variables. */
-enum { LEFT, SEEN, LEVEL, REACHED, N_SPARE };
-_Static_assert((int) N_SPARE == (int) WORD_ROWS, "as Python allocates them");
-
-static uint64_t *spare_at(const Run *run, int64_t row) {
-    return run->spare + row * run->n_words;
-}
-
-/* Return which of some variables has the fewest neighbours; of equal ones, the first. */
-static int64_t find_lowest(const Run *run, const uint64_t *bits, const int64_t *degree) {
-    int64_t n = list_bits(bits, run->n_words, run->members), lowest = run->members[0];
-    for (int64_t i = 1; i < n; i++) {
-        if (degree[run->members[i]] < degree[lowest]) lowest = run->members[i];
-    }
-    return lowest;
-}
-
-/* Return the number of distances from a variable; overwrite LEVEL by the variables farthest away.
- */
-static int64_t count_levels(const Run *run, int64_t from) {
-    uint64_t *seen = spare_at(run, SEEN), *level = spare_at(run, LEVEL);
-    uint64_t *reached = spare_at(run, REACHED);
-    size_t size = (size_t) run->n_words * sizeof *seen;
-    memset(seen, 0, size);
-    add_bit(seen, from);
-    memcpy(level, seen, size);
-    for (int64_t n_levels = 1;; n_levels++) {
-        memset(reached, 0, size);
-        int64_t n = list_bits(level, run->n_words, run->members);
-        for (int64_t i = 0; i < n; i++) {
-            const uint64_t *row = row_of(run, run->members[i]);
-            for (int64_t word = 0; word < run->n_words; word++) reached[word] |= row[word];
-        }
-        bool is_new = false;
-        for (int64_t word = 0; word < run->n_words; word++) {
-            reached[word] &= ~seen[word];
-            seen[word] |= reached[word];
-            is_new |= reached[word] != 0;
-        }
-        if (!is_new) return n_levels;
-        memcpy(level, reached, size);
-    }
-}
-
-/* Return a far end of the component of a variable. */
-static int64_t find_far_end(const Run *run, int64_t start, const int64_t *degree) {
-    int64_t n_levels = count_levels(run, start);
-    for (;;) {
-        int64_t end = find_lowest(run, spare_at(run, LEVEL), degree);
-        int64_t n_others = count_levels(run, end);
-        if (n_others <= n_levels) return start;
-        start = end;
-        n_levels = n_others;
-    }
-}
-
-/* Append the neighbours of a variable that are left, those with the fewest neighbours first. */
-static int64_t
-append_neighbours(const Run *run, int64_t variable, const int64_t *degree, int64_t *to) {
-    uint64_t *left = spare_at(run, LEFT), *near = spare_at(run, REACHED);
-    const uint64_t *row = row_of(run, variable);
-    for (int64_t word = 0; word < run->n_words; word++) {
-        near[word] = row[word] & left[word];
-        left[word] &= ~row[word];
-    }
-    int64_t n = list_bits(near, run->n_words, run->members);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t v = run->members[i], at = i;
-        for (; at > 0 && degree[to[at - 1]] > degree[v]; at--) to[at] = to[at - 1];
-        to[at] = v;
-    }
-    return n;
-}
-
-void list_cuthill_mckee(const InteractionGraph *graph, int64_t *sequence, int64_t n_sequence) {
-    CHECK(n_sequence == graph->n_arities);
-    Run run = start_run(graph, WEIGHT, NULL);
-    int64_t *degree = run.touched, n_listed = 0;
-    uint64_t *left = spare_at(&run, LEFT);
-    memset(left, 0, (size_t) run.n_words * sizeof *left);
-    for (int64_t v = 0; v < run.n; v++) {
-        add_bit(left, v);
-        degree[v] = count_bits(row_of(&run, v), run.n_words);
-    }
-    for (int64_t next = 0; next < run.n; next++) {
-        if (next == n_listed) { /* of the next component */
-            int64_t lowest = find_lowest(&run, left, degree);
-            sequence[n_listed++] = find_far_end(&run, lowest, degree);
-            drop_bit(left, sequence[next]);
-        }
-        n_listed += append_neighbours(&run, sequence[next], degree, sequence + n_listed);
-    }
 }

@@ -8,8 +8,7 @@
  * variable and takes the variable out of their rows. Its own row stays as it is: it is the clique.
  *
  * Reference: U. B. Kjaerulff (1990), Triangulation of graphs: algorithms giving small total state
- * space, Aalborg University. E. Cuthill, J. McKee (1969), Reducing the bandwidth of sparse
- * symmetric matrices, Proceedings of the 24th National Conference of the ACM.
+ * space, Aalborg University.
  */
 #ifndef ENGINE_ELIMINATION_ORDER_H
 #define ENGINE_ELIMINATION_ORDER_H
@@ -84,10 +83,8 @@ ENGINE_API void list_cliques(
     int64_t *clique_members, int64_t n_clique_members
 );
 
-/* Overwrite the order of Cuthill and McKee, from a far end of each component.
- *
- * After a variable come its neighbours, those with the fewest neighbours first. */
-ENGINE_API void
-list_cuthill_mckee(const InteractionGraph *graph, int64_t *sequence, int64_t n_sequence);
+/* Overwrite the rows of the run by all variables and their neighbours before the first step; return
+ * the first row. WORD_ROWS rows of scratch come behind the last one. */
+uint64_t *connect_variables(const InteractionGraph *graph);
 
 #endif

@@ -119,3 +119,28 @@ void list_pairs(
     list_by_parent(index, n, by_variable, other);
     for (int64_t v = 0; v < n; v++) find_arcs(families, index, v, other, by_variable);
 }
+
+/* Return whether a variable is among the parents of a family. */
+static bool has_parent(const Families *families, int64_t family, int64_t variable) {
+    for (int64_t i = families->start[family]; i < families->start[family + 1]; i++) {
+        if (families->parents[i] == variable) return true;
+    }
+    return false;
+}
+
+int64_t list_relatives(
+    const Families *families, const int64_t *choice, int64_t n_choice, int64_t variable,
+    int64_t *relatives, int64_t n_relatives
+) {
+    int64_t n = 0;
+    CHECK(n_choice == families->n_begin - 1 && n_relatives == n_choice);
+    CHECK(0 <= variable && variable < n_choice);
+    for (int64_t v = 0; v < n_choice; v++) {
+        CHECK(families->begin[v] <= choice[v] && choice[v] < families->begin[v + 1]);
+        if (v == variable || has_parent(families, choice[v], variable) ||
+            has_parent(families, choice[variable], v)) {
+            relatives[n++] = v;
+        }
+    }
+    return n;
+}

@@ -74,4 +74,11 @@ typedef struct {
 ENGINE_API void
 list_pairs(const Families *families, const FamilyIndex *index, int64_t *spare, int64_t n_spare);
 
+/* Overwrite `relatives` with a variable, its parents and its children, ascending, in the structure
+ * of the families `choice`; return how many they are. */
+ENGINE_API int64_t list_relatives(
+    const Families *families, const int64_t *choice, int64_t n_choice, int64_t variable,
+    int64_t *relatives, int64_t n_relatives
+);
+
 #endif

@@ -958,6 +958,62 @@ def make_moves(ranked, arcs, n_moves):
     return made, changed, n_made
 
 
+def rank_moves(moves, arcs, gain, max_parents, least_gain, tie):
+    """Return those of (kind, parent, child) that gain, the best first.
+
+    ``gain(child, parent)`` is what toggling an arc adds to the score of the child.
+    """
+
+    def n_parents(child):
+        return sum(one[1] == child for one in arcs)
+
+    ranked = []
+    for kind, parent, child in moves:
+        if kind == "add" and n_parents(child) >= max_parents:
+            continue
+        if kind == "reverse" and n_parents(parent) >= max_parents:
+            continue
+        total = gain(child, parent) + (gain(parent, child) if kind == "reverse" else 0.0)
+        if total > least_gain:
+            place = ("delete", "add", "reverse").index(kind)
+            ranked.append((-round(total / tie), place, parent, child, (kind, parent, child)))
+    return [move for *_, move in sorted(ranked)]
+
+
+def list_toggles(children, candidates, arcs, may_change, max_parents):
+    """Return the family after each toggle: (child, *parents), and the candidate that is toggled."""
+    families = []
+    for child in children:
+        parents = {parent for parent, other in arcs if other == child}
+        for candidate in candidates[child]:
+            after = parents ^ {candidate}
+            if (candidate, child) in may_change and len(after) <= max(max_parents, len(parents)):
+                families.append(((child, *sorted(after)), candidate))
+    return families
+
+
+def merge_families(old, added, limit):
+    """Return the (parents, score) of a child that an archive keeps, the best first.
+
+    Of equal scores the smaller family comes first, then the first parent by name; then what was
+    there before.
+    """
+    ranked = sorted(
+        [(*one, False) for one in old] + [(*one, True) for one in added],
+        key=lambda one: (-one[1], len(one[0]), one[0][:1]),
+    )
+    kept = []
+    for parents, score, is_new in ranked:
+        is_dominated = any(
+            set(other) <= set(parents) and (is_new or was_new) for other, _, was_new in kept
+        )
+        if not is_dominated:
+            kept.append((parents, score, is_new))
+    if len(kept) > limit:
+        kept = kept[: limit - 2] + kept[-2:]
+    return [(parents, score) for parents, score, _ in kept]
+
+
 def climb_with_tabu_list(score, n, start, fulfils, length, max_stalled):
     """Return the best structure of a climb that never returns to its last structures.
 

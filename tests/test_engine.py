@@ -12,7 +12,7 @@ import pytest
 
 import coevo
 from coevo import engine
-from coevo.engine import ArrayType, NumberType, Structure, array, find_library, read_array
+from coevo.engine import ArrayType, NumberType, Structure, array, find_library, number, read_array
 from coevo.errors import EngineError
 from coevo.score.cache_kernels import CacheEntries, find_or_add
 
@@ -273,8 +273,19 @@ def test_lengths_travel_behind_addresses():
         one = array(np.float64, 2)
         two = read_array(np.bool_, 3)
 
-    names = [name for name, _ in Pair.c_structure._fields_]
-    assert names == ["one", "n_one", "one_width", "two", "n_two", "two_width", "two_depth"]
+        factor = number(float)
+
+    names = [name for _, name in describe_fields(Pair.field_types)]
+    lengths = ["n_one", "one_width", "n_two", "two_width", "two_depth"]
+    assert names == ["one", *lengths[:2], "two", *lengths[2:], "factor"]
+    one, two = np.empty((2, 3)), np.empty((4, 5, 6), dtype=np.bool_)
+    packed = Pair(one, two, 0.5).packed
+    values = (one.ctypes.data, 2, 3, two.ctypes.data, 4, 5, 6, 0.5)
+    in_c = type("C", (engine.ctypes.Structure,), {"_fields_": [
+        (name, kind) for of, type_ in Pair.field_types.items()
+        for name, _, kind in type_.list_c_fields(of)
+    ]})  # fmt: skip
+    assert packed == bytes(in_c(*values))
 
 
 def test_a_missing_library_is_one_sentence(tmp_path, monkeypatch):

@@ -84,19 +84,13 @@ machine has ... GB. Ask for fewer rows.
 
 
 def check_address_space(n_bytes: int, what: str) -> None:
-    """Raise `ParameterError` if `what` needs more addresses than this process may use.
-
-    Under a limit, OpenBLAS starts no threads: each of them reserves 40 MB at its import.
-    """
+    """Raise `ParameterError` if `what` needs more addresses than this process may use."""
     limit = get_address_space()
-    if limit is None:
-        return
-    if limit < n_bytes:
+    if limit is not None and limit < n_bytes:
         raise ParameterError(
             f"{what} needs about {n_bytes / 1e6:,.0f} MB of address space; this process may use "
             f"{limit / 1e6:,.0f} MB. Raise the limit (ulimit -v)."
         )
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def fits_into_memory(n_bytes: int) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coevo.errors import get_address_space
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["Threads", "count_usable_cores"]
 
@@ -47,7 +50,7 @@ class Threads:
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self._pool = ThreadPoolExecutor(n) if n > 1 else None
+        self._pool: ThreadPoolExecutor | None = None  # made for the first work that is shared
 
     def run_in_parts(
         self,
@@ -64,9 +67,13 @@ class Threads:
         """
         n_parts = self.n * PARTS_PER_THREAD if is_uneven else self.n
         n_parts = min(n_parts, max(1, n_items // min_items))
-        if self._pool is None or n_parts == 1:
+        if n_parts == 1:
             work(0, n_items, 0)
             return
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # its import takes 5 ms
+
+            self._pool = ThreadPoolExecutor(self.n)
         borders = np.linspace(0, n_items, n_parts + 1).astype(int).tolist()
         begins, ends = zip(*pairwise(borders), strict=True)
         contexts = [copy_context() for _ in range(n_parts)]

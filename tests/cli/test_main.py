@@ -44,6 +44,23 @@ def test_commands_about_networks_import_no_search(arguments, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems list no threads")
+def test_a_command_starts_no_threads_of_blas():
+    """Each of them waits in a loop for work, when NumPy is imported."""
+    look = (
+        "import os; from coevo.cli import main\n"
+        "try: main()\n"
+        "finally: print(len(os.listdir('/proc/self/task')), os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    command = [sys.executable, "-c", look, "query", "asia", "lung"]
+    own = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=own)
+    assert done.stdout.splitlines()[-1] == "1 1"
+    own["OPENBLAS_NUM_THREADS"] = "2"  # what the user has set stays
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=own)
+    assert done.stdout.splitlines()[-1].endswith(" 2")
+
+
 def test_help_lists_the_commands(launch):
     code, out, err = launch("--help")
     assert (code, err) == (0, "")

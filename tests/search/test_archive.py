@@ -14,7 +14,13 @@ from coevo.score import FamilyScorer
 from coevo.search import Problem
 from coevo.search.allowed_kernels import WORD_BITS, make_scratch
 from coevo.search.archive import Archive, flatten_sets, hash_parent_sets
-from coevo.search.family_index_kernels import Families, index_families
+from coevo.search.archive_kernels import (
+    MergedFamilies,
+    NewFamilies,
+    merge_families,
+    merge_hashes,
+)
+from coevo.search.family_index_kernels import Families, index_families, list_relatives
 from coevo.search.order_kernels import flag_nearby_responses
 from coevo.search.parent_extension import add_extensions, extend_parent_sets
 from coevo.search.perturbation_kernels import (
@@ -118,6 +124,79 @@ def test_dominated_families_are_dropped(case, seed):
     families = random_families(rng, n=6, per_child=25)
     archive = make_archive(families, parts=1 + case % 4, rng=rng)
     assert list_families(archive) == [naive.undominated(sets) for sets in families]
+
+
+@pytest.mark.parametrize("limit", [2, 3, 8, 100])
+@pytest.mark.parametrize("n_added", [0, 1, 40])
+def test_merged_families_match_the_naive_oracle(limit, n_added, seed):
+    """Old families, some of which dominate each other, and new ones, with many ties."""
+    rng = np.random.default_rng([seed, limit, n_added])
+    n = 4
+
+    def draw_family(child):
+        others = [v for v in range(n + 3) if v != child]
+        size = rng.integers(0, 4)
+        parents = sorted(rng.choice(others, size, replace=False).tolist())
+        return tuple(parents), float(rng.integers(-3, 1))
+
+    old = []
+    for child in range(n):
+        own = [draw_family(child) for _ in range(rng.integers(0, 12))]
+        own = naive.merge_families(own, [], 1000)  # sorted; nothing is dropped
+        old.append([*own, ((), -np.inf)])
+    children = rng.integers(0, n, n_added)
+    added = [draw_family(child) for child in children.tolist()]
+    begin = np.cumsum([0, *map(len, old)])
+    families = [family for own in old for family in own]
+    start, parents = flatten_sets([parents for parents, _ in families])
+    before = Families(begin, np.array([score for _, score in families]), start, parents)
+    new_start, new_parents = flatten_sets([parents for parents, _ in added])
+    scores = np.array([score for _, score in added], dtype=np.float64)
+    ranked = np.empty(n_added, dtype=np.int64)
+    most = len(families) + n_added
+    merged = MergedFamilies(
+        begin=np.empty(n + 1, dtype=np.int64),
+        score=np.empty(most),
+        start=np.empty(most + 1, dtype=np.int64),
+        parents=np.empty(len(parents) + len(new_parents), dtype=np.int32),
+        signature=np.empty(most, dtype=np.uint64),
+        is_new=np.empty(most, dtype=np.bool_),
+    )
+    new = NewFamilies(children, scores, new_start, new_parents, ranked)
+    n_families = merge_families(before, new, limit, merged)
+    assert n_families == merged.begin[-1]
+    for child in range(n):
+        own = [one for one, v in zip(added, children.tolist(), strict=True) if v == child]
+        assert [
+            (
+                tuple(merged.parents[merged.start[f] : merged.start[f + 1]].tolist()),
+                float(merged.score[f]),
+            )
+            for f in range(merged.begin[child], merged.begin[child + 1])
+        ] == naive.merge_families(old[child], own, limit)
+
+
+@pytest.mark.parametrize(("n_old", "n_added"), [(0, 0), (0, 3), (5, 0), (20, 20)])
+def test_hashes_are_merged(n_old, n_added, seed):
+    rng = np.random.default_rng([seed, n_old, n_added])
+    old = np.unique(rng.integers(0, 30, n_old).astype(np.uint64))
+    added = np.sort(rng.integers(0, 30, n_added).astype(np.uint64))  # some twice
+    merged = np.empty(len(old) + n_added, dtype=np.uint64)
+    n = merge_hashes(old, added, merged)
+    assert merged[:n].tolist() == sorted({*old.tolist(), *added.tolist()})
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_relatives_are_the_variable_its_parents_and_its_children(n, seed):
+    rng = np.random.default_rng([seed, n])
+    archive = make_archive(random_families(rng, n, per_child=6 if n > 1 else 0), 1, rng)
+    choice = rng.integers(archive.begin[:-1], archive.begin[1:])
+    arcs = {(p, child) for child, f in enumerate(choice) for p in archive.parents_of(int(f))}
+    for center in range(n):
+        found = np.empty(n, dtype=np.int64)
+        n_found = list_relatives(archive.families, choice, center, found)
+        expected = {center, *(v for arc in arcs if center in arc for v in arc)}
+        assert found[:n_found].tolist() == sorted(expected)
 
 
 def test_ties_go_to_the_smaller_family_and_the_first_name(seed):

@@ -6,7 +6,7 @@ import pytest
 import naive
 from coevo.search.climb_kernels import ADD, DELETE, REVERSE
 from coevo.search.sparse_climb import _find_reverse_places
-from coevo.search.sparse_climb_kernels import SparseGraph, choose_moves
+from coevo.search.sparse_climb_kernels import SparseGraph, choose_moves, list_toggles, rank_moves
 
 pytestmark = pytest.mark.kernel
 
@@ -66,3 +66,56 @@ def test_the_chosen_moves_match_the_naive_oracle(n, k, n_moves, seed):
 def test_no_candidates_allow_no_move():
     graph = make_graph(np.random.default_rng(0), 1, 0)
     assert choose_moves(graph, np.empty(0, dtype=np.int64), 5) == 0
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 0), (2, 1), (5, 4), (9, 3), (30, 5)])
+@pytest.mark.parametrize("max_parents", [0, 1, 2, 9])
+def test_moves_are_ranked_as_by_the_naive_oracle(n, k, max_parents, seed):
+    rng = np.random.default_rng([seed, n, max_parents])
+    graph = make_graph(rng, n, k)
+    gains = rng.integers(-3, 4, (n, k)) / 2.0  # with many ties
+    gains[rng.random((n, k)) < 0.1] = -np.inf
+    gains += rng.random((n, k)) * 1e-12
+    moves = list_moves(graph)
+    gain_of = {
+        (child, int(graph.candidates[child, place])): gains[child, place]
+        for child, place in np.ndindex(n, k)
+    }
+    expected = naive.rank_moves(
+        list(moves.values()),
+        list_arcs(graph),
+        lambda child, parent: gain_of[child, parent],
+        max_parents,
+        1e-9,
+        1e-8,
+    )
+    ranked, rounded = np.empty(3 * n * k, dtype=np.int64), np.empty(3 * n * k)
+    n_ranked = rank_moves(graph, gains, max_parents, 1e-9, 1e-8, ranked, rounded)
+    assert [moves[number] for number in ranked[:n_ranked].tolist()] == expected
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 0), (2, 1), (5, 4), (9, 3), (30, 5)])
+@pytest.mark.parametrize("max_parents", [0, 1, 2, 9])
+def test_families_of_toggles_match_the_naive_oracle(n, k, max_parents, seed):
+    rng = np.random.default_rng([seed, n, max_parents])
+    graph = make_graph(rng, n, k)
+    may_change = rng.random((n, k)) < 0.8
+    children = np.flatnonzero(rng.random(n) < 0.6)
+    allowed = {
+        (int(graph.candidates[child, place]), child)
+        for child, place in zip(*np.nonzero(may_change), strict=True)
+    }
+    expected = naive.list_toggles(
+        children.tolist(), graph.candidates.tolist(), list_arcs(graph), allowed, max_parents
+    )
+    n_most = len(children) * k
+    members = np.empty(k * (2 * len(children) + int(graph.is_parent[children].sum())), np.int32)
+    start, toggled = np.empty(n_most + 1, dtype=np.int64), np.empty(n_most, dtype=np.int64)
+    work = (children, max_parents, members, start, toggled)
+    n_families = list_toggles(graph, may_change, *work)
+    found = [
+        (tuple(members[start[f] : start[f + 1]].tolist()), int(graph.candidates.ravel()[at]))
+        for f, at in enumerate(toggled[:n_families].tolist())
+    ]
+    assert found == expected
+    assert [at // k for at in toggled[:n_families].tolist()] == [family[0] for family, _ in found]

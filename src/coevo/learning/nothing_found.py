@@ -8,7 +8,6 @@ seen, not that there is nothing to see.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 
 from coevo.data import Decision, Table
@@ -66,6 +65,8 @@ def explain_no_arcs(
 
 def _describe_power(table: Table, spec: SearchSpec) -> str:
     """Return a sentence about what could be found in so many rows with so many states."""
+    import statistics  # seldom needed; its import takes 2 ms
+
     n_rows = table.n_rows
     states = round(statistics.median(table.arities.tolist()))
     rows = format_count(n_rows, "row")

@@ -22,6 +22,7 @@ from coevo.score.families import FamilyBatch
 
 __all__ = ["ArcWeights"]
 
+TABULATED = 32  # numbers of parents with a known sum, where all arcs have one weight
 LARGEST_WEIGHT = LARGEST_PENALTY  # nats; with more, rows would not count, and sums could overflow
 
 
@@ -40,6 +41,7 @@ class ArcWeights:
 
     arcs: tuple[tuple[Arc, float], ...]  # sorted
     matrix: NDArray[np.float64]  # (n, n), [parent, child]
+    of_size: NDArray[np.float64]  # by number of parents; empty if arcs have their own weights
 
     @classmethod
     def from_mapping(
@@ -72,7 +74,8 @@ class ArcWeights:
                 )
             matrix[position[parent], position[child]] += weight
         arcs = ((arc, float(weight)) for arc, weight in weights.items())
-        return cls(tuple(sorted(arcs)), matrix)
+        of_size = np.empty(0) if weights else _sum_by_size(-float(parent_penalty))
+        return cls(tuple(sorted(arcs)), matrix, of_size)
 
     @property
     def has_bonus(self) -> bool:
@@ -84,9 +87,25 @@ class ArcWeights:
         if not len(families):
             return np.zeros(0)
         starts = families.start[:-1]
+        n_parents = families.start[1:] - starts - 1
+        if n_parents.max() < len(self.of_size):
+            return np.take(self.of_size, n_parents)
         children = np.repeat(families.members[starts], np.diff(families.start))
         # The members include the child; its weight to itself is 0.
         return np.add.reduceat(self.matrix[families.members, children], starts)
+
+
+def _sum_by_size(weight: float) -> NDArray[np.float64]:
+    """Return the sum of 0, 1, 2 and so on equal weights, added up as `sum_families` does.
+
+    >>> _sum_by_size(-2.0)[:4].tolist()
+    [0.0, -2.0, -4.0, -6.0]
+    """
+    sizes = np.arange(TABULATED) + 1  # with the child, whose weight is 0
+    starts = np.cumsum(sizes) - sizes
+    weights = np.full(int(sizes.sum()), weight)
+    weights[starts] = 0.0
+    return np.add.reduceat(weights, starts)
 
 
 def _is_of_arcs(weights: object) -> bool:

@@ -34,13 +34,14 @@ from coevo.score.independence import (
     measure_counts,
 )
 from coevo.score.scores import Score, make_score
-from coevo.score.sparse_penalty import SparsePenalty, compute_likelihoods
+from coevo.score.sparse_penalty import SparsePenalty, compute_likelihoods, is_dense
 from coevo.threads import Threads
 from coevo.work_time import check_deadline
 
 __all__ = ["Scorer"]
 
 MAX_ROWS = 2**32 - 1  # a count has 32 bits
+NO_CELLS = np.empty(0)
 LARGEST_BATCH = 1 << 15  # families, between two checks of the deadline
 
 
@@ -151,17 +152,20 @@ class Scorer(ABC):
     def _score_in_parts(
         self, batch: FamilyBatch, score: Callable[[FamilyBatch], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        scores = np.empty(len(batch))
+        n = len(batch)
+        if n == 0:
+            return np.empty(0)
         with self._lock:
             if not self._is_sound:
                 self._start_over()
             self._is_sound = False  # until the batch ends: an interrupt may come at any line
-            for first in range(0, len(batch), LARGEST_BATCH):
+            parts = []
+            for first in range(0, n, LARGEST_BATCH):
                 check_deadline()
-                last = min(first + LARGEST_BATCH, len(batch))
-                scores[first:last] = score(batch.slice(first, last))
+                is_all = n <= LARGEST_BATCH
+                parts.append(score(batch if is_all else batch.slice(first, first + LARGEST_BATCH)))
             self._is_sound = True
-        return scores
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _score_with_cache(self, families: FamilyBatch) -> NDArray[np.float64]:
         entries, new = self._cache.find_or_add(families)
@@ -170,10 +174,13 @@ class Scorer(ABC):
         return self._cache.get_scores(entries)
 
     def _score_new(self, families: FamilyBatch) -> NDArray[np.float64]:
-        computed = self._compute_within_limit(families)
+        n_cells = NO_CELLS
+        if self.sparse_penalty or self.max_table is not None:
+            n_cells = families.count_cells(self._table.arities)
+        computed = self._compute_within_limit(families, n_cells)
         if self._weights is not None:
             computed += self._weights.sum_families(families)
-        if self.sparse_penalty:
+        if self.sparse_penalty and not is_dense(n_cells, self._table.n_rows):
             computed -= self.sparse_costs.sum_families(families)
         return computed
 
@@ -188,14 +195,15 @@ class Scorer(ABC):
             self.sparse_penalty, table.n_rows, table.arities, np.maximum(regrets, 0.0)
         )
 
-    def _compute_within_limit(self, families: FamilyBatch) -> NDArray[np.float64]:
+    def _compute_within_limit(
+        self, families: FamilyBatch, n_cells: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Count and score families; a table larger than `max_table` scores minus infinity.
 
         No search chooses such a family, and none is counted.
         """
-        if self.max_table is None or not len(families):
+        if self.max_table is None or n_cells.max() <= self.max_table:
             return self._compute(families)
-        n_cells = families.count_cells(self._table.arities)
         fits = (n_cells <= self.max_table) | (np.diff(families.start) == 1)
         if fits.all():
             return self._compute(families)

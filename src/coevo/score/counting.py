@@ -250,13 +250,13 @@ def plan_batches(
     """
     n = len(families)
     plan = BatchPlan(
-        members=families.members,
-        start=families.start,
-        variables=np.empty_like(families.members),
-        method=np.empty(n, dtype=np.int8),
-        shared_start=np.empty(n, dtype=np.int64),
-        new_pairs=np.empty((n, 2), dtype=np.int32),
-        new_triples=np.empty((n, 3), dtype=np.int32),
+        families.members,
+        families.start,
+        np.empty_like(families.members),  # variables
+        np.empty(n, dtype=np.int8),  # method
+        np.empty(n, dtype=np.int64),  # shared_start
+        np.empty((n, 2), dtype=np.int32),  # new_pairs
+        np.empty((n, 3), dtype=np.int32),  # new_triples
     )
     first, requested = 0, np.empty(2, dtype=np.int64)
     while first < n:

@@ -131,7 +131,7 @@ class FamilyBatch:
         [2.0, 24.0]
         """
         with np.errstate(over="ignore"):
-            return np.multiply.reduceat(arities.astype(np.float64)[self.members], self.start[:-1])
+            return np.multiply.reduceat(arities[self.members].astype(np.float64), self.start[:-1])
 
     def take(self, numbers: NDArray[np.int64]) -> FamilyBatch:
         """Return the families with these numbers, in this order.

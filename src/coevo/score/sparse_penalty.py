@@ -37,11 +37,12 @@ from numpy.typing import NDArray
 
 from coevo.score.families import FamilyBatch
 
-__all__ = ["SparsePenalty", "compute_likelihoods"]
+__all__ = ["SparsePenalty", "compute_likelihoods", "is_dense"]
 
 # Cells for each row. Pairs of variables with 15 states and 60 rows (4 cells a row) are far from
 # being rewarded; triples of them (56 cells a row) are. benchmarks/null_tables.py measures it.
 DENSE, SPARSE = 4.0, 16.0
+ROUND_OFF = 1e-9  # more than that of a sum of logarithms
 
 Values = NDArray[np.float64]
 
@@ -57,6 +58,15 @@ def compute_likelihoods(state_counts: Sequence[NDArray[np.int64]]) -> Values:
         n = counts[counts > 0].astype(np.float64)
         sums.append(math.fsum((n * np.log(n / n.sum())).tolist()))
     return np.array(sums)
+
+
+def is_dense(n_cells: Values, n_rows: int) -> bool:
+    """Return whether all tables with so many cells are clearly too small for a penalty.
+
+    >>> is_dense(np.array([8.0, 39.0]), 10), is_dense(np.array([40.0]), 10)
+    (True, False)
+    """
+    return bool(n_cells.max() < (1 - ROUND_OFF) * DENSE * n_rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -41,19 +41,19 @@ def make_scratch(families: Families) -> OrderScratch:
     # The families of a child may begin and end within a word.
     n_own_words = int(np.diff(families.begin).max(initial=0)) // WORD_BITS + 2
     return OrderScratch(
-        place=np.empty(n, dtype=np.int32),
-        missing=np.empty((n_words, n_planes), dtype=np.uint64),
-        allowed=np.empty(n_words, dtype=np.uint64),
-        one_missing=np.empty(n_words, dtype=np.uint64),
-        own=np.empty(n_own_words * n_planes, dtype=np.uint64),
-        arcs=np.empty(len(families.parents) // WORD_BITS + 1, dtype=np.uint64),
-        marks=np.zeros(n_place_words, dtype=np.uint64),
-        other_marks=np.zeros(n_place_words, dtype=np.uint64),
-        pair_of=np.empty(n, dtype=np.int32),
-        child_pair_of=np.empty(n, dtype=np.int32),
-        gain_of=np.empty(n, dtype=np.float64),
-        queue=np.empty(n, dtype=np.int64),
-        is_queued=np.zeros(n, dtype=np.bool_),
-        moved=np.empty(n, dtype=np.bool_),
-        spare=np.empty((4, n), dtype=np.int64),
+        np.empty(n, dtype=np.int32),  # place
+        np.empty((n_words, n_planes), dtype=np.uint64),  # missing
+        np.empty(n_words, dtype=np.uint64),  # allowed
+        np.empty(n_words, dtype=np.uint64),  # one_missing
+        np.empty(n_own_words * n_planes, dtype=np.uint64),  # own
+        np.empty(len(families.parents) // WORD_BITS + 1, dtype=np.uint64),  # arcs
+        np.zeros(n_place_words, dtype=np.uint64),  # marks
+        np.zeros(n_place_words, dtype=np.uint64),  # other_marks
+        np.empty(n, dtype=np.int32),  # pair_of
+        np.empty(n, dtype=np.int32),  # child_pair_of
+        np.empty(n, dtype=np.float64),  # gain_of
+        np.empty(n, dtype=np.int64),  # queue
+        np.zeros(n, dtype=np.bool_),  # is_queued
+        np.empty(n, dtype=np.bool_),  # moved
+        np.empty((4, n), dtype=np.int64),  # spare
     )

@@ -24,7 +24,12 @@ from numpy.typing import NDArray
 from coevo.randomness import random_stream
 from coevo.score import FamilyBatch
 from coevo.search.allowed_kernels import OrderScratch, make_scratch
-from coevo.search.archive_kernels import flag_dominated
+from coevo.search.archive_kernels import (
+    MergedFamilies,
+    NewFamilies,
+    merge_families,
+    merge_hashes,
+)
 from coevo.search.base import Problem
 from coevo.search.family_index_kernels import Families, FamilyIndex, index_families
 
@@ -61,6 +66,10 @@ class Archive:
         that puts the child before a required parent then has the score -inf, and is no error.
         """
         local = problem.local_scores(problem.rules.required)
+        none = np.empty(0, dtype=np.uint64)
+        if not problem.rules.required.any():
+            begin = np.arange(problem.n_variables + 1)
+            return cls(begin, local, np.zeros_like(begin), np.empty(0, dtype=np.int32), none)
         families: list[ParentSet] = []
         scores: list[float] = []
         for child in range(problem.n_variables):
@@ -73,7 +82,6 @@ class Archive:
         children = [child for child, _ in families]
         begin = np.searchsorted(children, np.arange(problem.n_variables + 1))
         start, parents = flatten_sets([parents for _, parents in families])
-        none = np.empty(0, dtype=np.uint64)
         return cls(begin, np.array(scores), start, parents, none)
 
     @cached_property
@@ -143,7 +151,16 @@ class Archive:
 
     def parents_of(self, family: int) -> tuple[int, ...]:
         """Return the parents of a family, ascending."""
-        return tuple(self.parents[self.start[family] : self.start[family + 1]].tolist())
+        start = self.start
+        return tuple(self.parents[start.item(family) : start.item(family + 1)].tolist())
+
+    def are_extended(self, hashes: Hashes) -> NDArray[np.bool_]:
+        """Return whether each of these parent sets was extended."""
+        if not len(self.extended):
+            return np.zeros(len(hashes), dtype=np.bool_)
+        at = np.minimum(np.searchsorted(self.extended, hashes), len(self.extended) - 1)
+        is_extended: NDArray[np.bool_] = self.extended[at] == hashes
+        return is_extended
 
     def list_pairs(
         self, families: NDArray[np.int64]
@@ -173,52 +190,24 @@ class Archive:
         extended: Hashes,
     ) -> Archive:
         """Return the archive with further families and further hashes of extended sets."""
-        n_old = self.n_families
-        n = len(self.begin) - 1
-        child = np.concatenate([self.children, children])
-        score = np.concatenate([self.score, scores])
-        all_start = np.concatenate([self.start, start[1:] + self.start[-1]])
-        all_parents = np.concatenate([self.parents, parents])
-        size = np.diff(all_start)
-        # Best first; ties go to the smaller family, then to the first parent by name.
-        first = np.append(all_parents, 0)[all_start[:-1]]
-        ranked = np.lexsort((first, size, -score, child))
-        moved = _select(ranked, child, score, all_start, all_parents, n)
-        dominated = np.zeros(len(ranked), dtype=np.bool_)
-        signature = np.empty(len(ranked), dtype=np.uint64)
-        is_new = ranked >= n_old
-        flag_dominated(moved.begin, moved.start, moved.parents, is_new, signature, dominated)
-        kept = ranked[~dominated]
-        kept = kept[_is_within_limit(child[kept], n)]
-        left = _select(kept, child, score, all_start, all_parents, n)
-        hashes = np.union1d(self.extended, extended)
-        return Archive(left.begin, left.score, left.start, left.parents, hashes)
-
-
-def _is_within_limit(child: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-    """Return which families, sorted by child, are within the limit of their child.
-
-    The last two are always kept, because an order may need them: the family of the required
-    parents and the empty family.
-    """
-    begin = np.searchsorted(child, np.arange(n + 1))
-    place = np.arange(len(child))
-    within: NDArray[np.bool_] = place - begin[child] < MAX_FAMILIES_PER_CHILD - 2
-    return within | (begin[child + 1] - place <= 2)
-
-
-def _select(
-    chosen: NDArray[np.int64],
-    child: NDArray[np.int64],
-    score: NDArray[np.float64],
-    start: NDArray[np.int64],
-    parents: NDArray[np.int32],
-    n: int,
-) -> Families:
-    """Return the chosen families in the given sequence. Their children must be ascending."""
-    new_start, at = _find_members(start, chosen)
-    begin = np.searchsorted(child[chosen], np.arange(n + 1))
-    return Families(begin, score[chosen], new_start, parents[at])
+        n, n_parents = self.n_families + len(scores), len(self.parents) + len(parents)
+        merged = MergedFamilies(
+            begin=np.empty_like(self.begin),
+            score=np.empty(n),
+            start=np.empty(n + 1, dtype=np.int64),
+            parents=np.empty(n_parents, dtype=np.int32),
+            signature=np.empty(n, dtype=np.uint64),
+            is_new=np.empty(n, dtype=np.bool_),
+        )
+        ranked = np.empty(len(children), dtype=np.int64)
+        added = NewFamilies(children, scores, start, parents, ranked)
+        n = merge_families(self.families, added, MAX_FAMILIES_PER_CHILD, merged)
+        hashes = np.empty(len(self.extended) + len(extended), dtype=np.uint64)
+        n_hashes = merge_hashes(self.extended, np.sort(extended), hashes)
+        # Copies, because the room for dropped families would stay.
+        start = merged.start[: n + 1].copy()
+        score, parents = merged.score[:n].copy(), merged.parents[: start[n]].copy()
+        return Archive(merged.begin, score, start, parents, hashes[:n_hashes].copy())
 
 
 def _find_members(

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from coevo.graph import ArcRules
 from coevo.search.archive import Archive, ParentSet, hash_keys
+from coevo.search.family_index_kernels import Families, list_relatives
 from coevo.search.masks import Turns
 from coevo.search.operators import Orders, cycle_crossover
 from coevo.search.order_kernels import flag_nearby_responses
@@ -92,37 +93,35 @@ def breed_orders(
     size, n = orders.shape
     places = np.argsort(orders, axis=1)
     children = np.empty((n_children, n), dtype=np.int64)
-    for i in range(n_children):
-        # The smaller of two draws prefers better orders.
-        drawn = rng.integers(size, size=4).tolist()
-        one, two = min(drawn[::2]), min(drawn[1::2])
-        kind = rng.random()
-        if kind < 0.3 and one != two:
-            mixed = np.where(rng.random(n) < 0.5, places[one], places[two])
-            children[i] = np.argsort(mixed + rng.random(n))
-        elif kind < 0.4 and one != two:
-            pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
-            children[i] = pair[int(rng.integers(2))][0]
-        else:
-            keys = rng.random((n,))
-            with archive.lend_scratch() as scratch:
-                draw_order(choice[one], archive.families, archive.index, scratch, keys, children[i])
-            if kind < 0.7:
-                _shuffle_family(rng, children[i], choice[one], archive)
+    families, index = archive.families, archive.index
+    with archive.lend_scratch() as scratch:
+        for child in children:
+            # The smaller of two draws prefers better orders.
+            drawn = rng.integers(size, size=4).tolist()
+            one, two = min(drawn[::2]), min(drawn[1::2])
+            kind = rng.random()
+            if kind < 0.3 and one != two:
+                mixed = np.where(rng.random(n) < 0.5, places[one], places[two])
+                child[:] = (mixed + rng.random(n)).argsort()
+            elif kind < 0.4 and one != two:
+                pair = cycle_crossover(rng, orders[one][None], orders[two][None], 1.0)
+                child[:] = pair[int(rng.integers(2))][0]
             else:
-                _move_some(rng, children[i])
+                draw_order(choice[one], families, index, scratch, rng.random((n,)), child)
+                if kind < 0.7:
+                    _shuffle_family(rng, child, choice[one], families)
+                else:
+                    _move_some(rng, child)
     return children
 
 
 def _shuffle_family(
-    rng: Generator, order: NDArray[np.int64], chosen: NDArray[np.int64], archive: Archive
+    rng: Generator, order: NDArray[np.int64], chosen: NDArray[np.int64], families: Families
 ) -> None:
     """Shuffle the positions of a random variable, its parents and its children."""
-    parents = [archive.parents_of(family) for family in chosen.tolist()]
-    center = int(rng.integers(len(order)))
-    group = [v for v, parents_of_v in enumerate(parents) if center in parents_of_v or v == center]
-    group = sorted({*group, *parents[center]})
-    place = np.argsort(order)[group]
+    center, group = int(rng.integers(len(order))), np.empty_like(order)
+    n_group = list_relatives(families, chosen, center, group)
+    place = order.argsort()[group[:n_group]]
     order[place] = order[rng.permutation(place)]
 
 
@@ -132,7 +131,7 @@ def _move_some(rng: Generator, order: NDArray[np.int64]) -> None:
     keys = np.arange(n, dtype=np.float64)
     moved = rng.choice(n, size=min(n, 2 + int(rng.integers(max(1, n // 5)))), replace=False)
     keys[moved] = rng.random(len(moved)) * n
-    order[:] = order[np.argsort(keys, kind="stable")]
+    order[:] = order[keys.argsort(kind="stable")]
 
 
 class ParentSetBreeder:
@@ -176,12 +175,12 @@ class ParentSetBreeder:
         self._as_child, self._as_parent = as_child.tolist(), as_parent.tolist()
         self._known = set(archive.extended.tolist())
         hashes, is_allowed = archive.hashes, archive.score > -np.inf
-        self._is_open = ~np.isin(hashes, archive.extended) & is_allowed
+        self._is_open = ~archive.are_extended(hashes) & is_allowed
         self._is_unscanned = self._is_open
         if self._is_wide:
-            scanned = np.isin(hashes ^ np.uint64(SCANNED), archive.extended)
-            self._is_unscanned = ~scanned & is_allowed
-        self._unextended: dict[int, tuple[list[int], list[int]]] = {}  # by child, filled on demand
+            self._is_unscanned = ~archive.are_extended(hashes ^ np.uint64(SCANNED)) & is_allowed
+        self._unextended: dict[int, list[int]] = {}  # families by child, filled on demand
+        self._singles: dict[int, list[int]] = {}  # variables by child, filled on demand
         another = int(rng.integers(len(orders)))
         self._nearby = [self._find_nearby(order) for order in (0, another)]
 
@@ -195,20 +194,34 @@ class ParentSetBreeder:
             )
         return asked
 
-    def _list_unextended(self, child: int) -> tuple[list[int], list[int]]:
-        """Return the unextended families and the unextended single variables of a child.
-
-        The caller removes items from the end. The best family and the most promising variable
-        are last.
-        """
+    def _list_unextended(self, child: int) -> list[int]:
+        """Return the unextended families of a child, the best last. The caller removes items."""
         if child not in self._unextended:
-            begin, end = self._archive.begin[child : child + 2]
-            families = (begin + np.flatnonzero(self._is_open[begin:end]))[::-1].tolist()
-            child_key, keys = self._as_child[child], self._as_parent
-            others = [v for v in self._candidates[0, child, ::-1].tolist() if v != child]
-            singles = [other for other in others if child_key ^ keys[other] not in self._known]
-            self._unextended[child] = families, singles
+            families = self._list_families(self._is_open, child)
+            families.reverse()
+            self._unextended[child] = families
         return self._unextended[child]
+
+    def _list_singles(self, child: int) -> list[int]:
+        """Return the unextended single variables of a child, the most promising one last.
+
+        The caller removes items from the end.
+        """
+        if child not in self._singles:
+            child_key, keys, known = self._as_child[child], self._as_parent, self._known
+            self._singles[child] = [
+                other
+                for other in self._candidates[0, child, ::-1].tolist()
+                if other != child and child_key ^ keys[other] not in known
+            ]
+        return self._singles[child]
+
+    def _list_families(self, flags: NDArray[np.bool_], child: int) -> list[int]:
+        """Return the families of a child that are flagged, the best first."""
+        begin = self._archive.begin.item(child)
+        flagged = flags[begin : self._archive.begin.item(child + 1)].nonzero()[0]
+        families: list[int] = (flagged + begin).tolist()
+        return families
 
     def breed(
         self, pairs: Iterable[tuple[int, int]], widths: Sequence[int], limit: int
@@ -224,40 +237,46 @@ class ParentSetBreeder:
         for mask, child in pairs:
             if n_families >= limit:
                 break
-            for parents in self._iter_candidates(mask, child):
-                parent_set = (child, self._enforce_rules(child, parents))
-                if self._register_if_new(parent_set, mask):
-                    parent_sets.append(parent_set)
-                    turns.append((mask, child))
-                    n_families += widths[mask]
-                    break
+            parents = self._find_new_parents(mask, child)
+            if parents is not None:
+                parent_sets.append((child, parents))
+                turns.append((mask, child))
+                n_families += widths[mask]
         return parent_sets, np.array(turns, dtype=np.int64).reshape(-1, 2)
 
-    def _hash(self, parent_set: ParentSet) -> int:
-        hashed: int = self._as_child[parent_set[0]]
-        for parent in parent_set[1]:
-            hashed ^= self._as_parent[parent]
-        return hashed
-
-    def _register_if_new(self, parent_set: ParentSet, mask: int) -> bool:
-        """Register a parent set; return whether it was neither extended nor bred before.
+    def _find_new_parents(self, mask: int, child: int) -> tuple[int, ...] | None:
+        """Return and register the first parent set that was neither extended nor bred before.
 
         The work of a scout is registered apart: other rows have tried a few candidates only.
         """
-        hashed = self._hash(parent_set)
-        known = hashed ^ SCANNED if self._is_scout[mask] else hashed
-        if known in self._known:
-            return False
-        self._known |= {hashed, known}
-        return True
+        mark, known = SCANNED if self._is_scout[mask] else 0, self._known
+        for parents in self._iter_candidates(mask, child):
+            hashed = self._hash(child, parents)
+            # What is known keeps the rules. Other rules than limits could change these parents.
+            if self._is_free and hashed ^ mark in known:
+                continue
+            allowed = self._enforce_rules(child, parents)
+            if allowed != parents:
+                hashed = self._hash(child, allowed)
+            if hashed ^ mark not in known:
+                known.add(hashed)
+                known.add(hashed ^ mark)
+                return allowed
+        return None
 
-    def _enforce_rules(self, child: int, parents: set[int]) -> tuple[int, ...]:
+    def _hash(self, child: int, parents: tuple[int, ...]) -> int:
+        hashed: int = self._as_child[child]
+        for parent in parents:
+            hashed ^= self._as_parent[parent]
+        return hashed
+
+    def _enforce_rules(self, child: int, parents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the allowed ones of these parents and all required parents, ascending."""
         rules = self._rules
         if self._is_free and len(parents) <= rules.max_parents and rules.fits(child, parents):
-            return tuple(sorted(parents))
+            return parents
         needed = set(np.flatnonzero(rules.required[:, child]).tolist())
-        free = sorted(parent for parent in parents - needed if rules.allowed[parent, child])
+        free = [p for p in parents if p not in needed and rules.allowed[p, child]]
         room = rules.max_parents - len(needed)
         if len(free) > room:
             free = self._rng.choice(free, size=room, replace=False).tolist()
@@ -265,71 +284,80 @@ class ParentSetBreeder:
             free.pop(int(self._rng.integers(len(free))))
         return tuple(sorted([*needed, *free]))
 
-    def _iter_candidates(self, mask: int, child: int) -> Iterator[set[int]]:
+    def _iter_candidates(self, mask: int, child: int) -> Iterator[tuple[int, ...]]:
         """Yield parent sets from the source of a mask, then from the other sources."""
-        rng, source = self._rng, self._sources[mask]
+        rng, source, archive = self._rng, self._sources[mask], self._archive
         is_first = mask == ELITE or (self._is_scout[mask] and rng.random() < 0.5)
         order = 0 if is_first else int(rng.integers(len(self._choice)))
-        response = self._archive.parents_of(int(self._choice[order, child]))
+        response = archive.parents_of(self._choice.item(order, child))
         if source == "nearby":
             yield from self._iter_nearby(child, mask)
         if source == "cross":
             yield self._cross_sets(child, response)
         if source in ("response", "cross"):
-            yield set(response)
-            for left_out in rng.permutation(len(response)):
-                yield set(response[:left_out] + response[left_out + 1 :])
+            yield response
+            for left_out in self._permute(len(response)):
+                yield response[:left_out] + response[left_out + 1 :]
         if mask == ELITE or not self._candidates.shape[2]:
             return
         if self._is_scout[mask]:
-            begin, end = self._archive.begin[child : child + 2]
-            unscanned = begin + np.flatnonzero(self._is_unscanned[begin:end])
-            for family in unscanned.tolist() if source == "archive" else ():  # the best first
-                yield set(self._archive.parents_of(family))
+            if source == "archive":  # the best first
+                for family in self._list_families(self._is_unscanned, child):
+                    yield archive.parents_of(family)
             return
-        families, singles = self._list_unextended(child)
-        while families and source in ("archive", "cross"):
-            yield set(self._archive.parents_of(families.pop()))
+        singles = self._list_singles(child)
+        if source in ("archive", "cross"):
+            yield from self._iter_unextended(child)
         while singles and source != "enlarge":
-            yield {singles.pop()}
+            yield (singles.pop(),)
         yield from self._iter_enlarged(mask, child, response)
         while singles:
-            yield {singles.pop()}
-        while families:
-            yield set(self._archive.parents_of(families.pop()))
+            yield (singles.pop(),)
+        yield from self._iter_unextended(child)
 
-    def _iter_nearby(self, child: int, mask: int) -> Iterator[set[int]]:
+    def _permute(self, n: int) -> Sequence[int]:
+        """Return n places in a random sequence. One place needs no draw, as in NumPy."""
+        drawn: list[int] = self._rng.permutation(n).tolist() if n > 1 else list(range(n))
+        return drawn
+
+    def _iter_unextended(self, child: int) -> Iterator[tuple[int, ...]]:
+        """Yield the unextended families of a child, the best first, each once a generation."""
+        families = self._list_unextended(child)
+        while families:
+            yield self._archive.parents_of(families.pop())
+
+    def _iter_nearby(self, child: int, mask: int) -> Iterator[tuple[int, ...]]:
         """Yield the best responses of a child after one move of an order, the best first."""
-        begin, end = self._archive.begin[child : child + 2]
         asked = self._nearby[mask != NEARBY_ELITE]
         is_open = self._is_unscanned if self._is_scout[mask] else self._is_open
-        for family in (begin + np.flatnonzero(asked[begin:end] & is_open[begin:end])).tolist():
-            asked[family] = False
-            yield set(self._archive.parents_of(family))
+        for family in self._list_families(asked, child):
+            if is_open[family]:
+                asked[family] = False
+                yield self._archive.parents_of(family)
 
-    def _iter_enlarged(self, mask: int, child: int, parents: tuple[int, ...]) -> Iterator[set[int]]:
+    def _iter_enlarged(
+        self, mask: int, child: int, parents: tuple[int, ...]
+    ) -> Iterator[tuple[int, ...]]:
         """Yield parents, or all but one, with one more variable, the most promising first."""
         if parents and self._rng.random() < 0.5:
             left_out = int(self._rng.integers(len(parents)))
             parents = parents[:left_out] + parents[left_out + 1 :]
         if len(parents) >= self._rules.max_parents:
             return
-        hashed = self._hash((child, parents))
+        hashed, keys, known = self._hash(child, parents), self._as_parent, self._known
         for other in self._candidates[mask, child].tolist():
-            is_known = hashed ^ self._as_parent[other] in self._known
-            if not is_known and other != child and other not in parents:
-                yield {*parents, other}
+            if hashed ^ keys[other] not in known and other != child and other not in parents:
+                yield tuple(sorted((*parents, other)))
 
-    def _cross_sets(self, child: int, response: tuple[int, ...]) -> set[int]:
+    def _cross_sets(self, child: int, response: tuple[int, ...]) -> tuple[int, ...]:
         """Return the union of two parent sets, at most two parents larger than the larger one."""
-        rng = self._rng
-        another = int(self._choice[rng.integers(len(self._choice)), child])
-        one = set(self._archive.parents_of(another))
-        two = set(response)
+        rng, archive = self._rng, self._archive
+        one = archive.parents_of(self._choice.item(int(rng.integers(len(self._choice))), child))
+        two = response
         if rng.random() < 0.5:
-            begin, end = self._archive.begin[child : child + 2]
-            two = set(self._archive.parents_of(int(rng.integers(begin, end))))
-        union, limit = sorted(one | two), max(len(one), len(two)) + 2
+            begin, end = archive.begin.item(child), archive.begin.item(child + 1)
+            two = archive.parents_of(int(rng.integers(begin, end)))
+        union, limit = sorted({*one, *two}), max(len(one), len(two)) + 2
         if len(union) > limit:
-            union = rng.choice(union, size=limit, replace=False).tolist()
-        return set(union)
+            union = sorted(rng.choice(union, size=limit, replace=False).tolist())
+        return tuple(union)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.engine import Structure, array, kernel, read_array
+from coevo.engine import INT, Structure, array, kernel, read_array
 
-__all__ = ["Families", "FamilyIndex", "index_families", "list_pairs"]
+__all__ = ["Families", "FamilyIndex", "index_families", "list_pairs", "list_relatives"]
 
 
 class Families(Structure):
@@ -52,20 +52,31 @@ def list_pairs(families: Families, index: FamilyIndex, spare: NDArray[np.int64])
     """
 
 
+@kernel(Families, read_array(np.int64), INT, array(np.int64), returns=INT)
+def list_relatives(
+    families: Families, choice: NDArray[np.int64], variable: int, relatives: NDArray[np.int64]
+) -> int:
+    """Overwrite `relatives` with a variable, its parents and its children, ascending.
+
+    These are in the structure of the families `choice`. Return how many they are.
+    """
+    raise NotImplementedError
+
+
 def index_families(families: Families) -> FamilyIndex:
     """Return the index of all pairs of a child and a possible parent."""
     n, most = len(families.begin) - 1, len(families.parents)
     index = FamilyIndex(
-        of_child=np.empty(n + 1, dtype=np.int64),
-        parent=np.empty(most, dtype=np.int32),
-        best=np.empty(most, dtype=np.int32),
-        begin=np.empty(most + 1, dtype=np.int64),
-        word=np.empty(most, dtype=np.int32),
-        bits=np.empty(most, dtype=np.uint64),
-        of_parent=np.empty(n + 1, dtype=np.int64),
-        child=np.empty(most, dtype=np.int32),
-        pair=np.empty(most, dtype=np.int32),
-        arc=np.empty(most, dtype=np.int32),
+        np.empty(n + 1, dtype=np.int64),  # of_child
+        np.empty(most, dtype=np.int32),  # parent
+        np.empty(most, dtype=np.int32),  # best
+        np.empty(most + 1, dtype=np.int64),  # begin
+        np.empty(most, dtype=np.int32),  # word
+        np.empty(most, dtype=np.uint64),  # bits
+        np.empty(n + 1, dtype=np.int64),  # of_parent
+        np.empty(most, dtype=np.int32),  # child
+        np.empty(most, dtype=np.int32),  # pair
+        np.empty(most, dtype=np.int32),  # arc
     )
     list_pairs(families, index, np.empty(n + max(n, most), dtype=np.int64))
     return index

@@ -21,6 +21,10 @@ from coevo.search.perturbation_kernels import GLOBAL_DRAWS, LOCAL_DRAWS, climb_o
 
 __all__ = ["ClimbDraws", "find_responses", "improve_orders"]
 
+# A part of a generation for a thread has at least so many places of orders that climb: some 0.3 ms
+# of work. Less costs more than it saves.
+SMALLEST_PART = 1024
+
 Choice = NDArray[np.int64]  # (n_orders, n), the family that each order has chosen for each child
 
 
@@ -74,7 +78,9 @@ def improve_orders(
                 choice[rows],
             )
 
-    problem.scorer.threads.run_in_parts(climb, len(orders), 1, is_uneven=True)
+    n_climbs = 1 + draws.perturbations.shape[1]  # of an order
+    least = max(1, SMALLEST_PART // max(1, orders.shape[1] * n_climbs))
+    problem.scorer.threads.run_in_parts(climb, len(orders), least, is_uneven=True)
     return moved, choice
 
 

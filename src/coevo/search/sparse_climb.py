@@ -10,15 +10,14 @@ gains in one batch.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.score import FamilyBatch, toggle_families
+from coevo.score import FamilyBatch
 from coevo.search.base import LEAST_GAIN, Problem
-from coevo.search.climb_kernels import ADD, DELETE, NEVER, REVERSE
-from coevo.search.sparse_climb_kernels import SparseGraph, choose_moves
+from coevo.search.climb_kernels import N_KINDS, NEVER
+from coevo.search.sparse_climb_kernels import SparseGraph, choose_moves, list_toggles, rank_moves
 from coevo.work_time import OutOfTime, check_deadline
 
 __all__ = ["SparseClimb"]
@@ -52,12 +51,14 @@ class SparseClimb:
             seen=np.zeros(n, dtype=np.int64),
             waiting=np.empty(n, dtype=np.int64),
         )
+        n_moves = N_KINDS * candidates.size
+        self._moves, self._rounded = np.empty(n_moves, dtype=np.int64), np.empty(n_moves)
         self.evaluations = 0
         if gains is None or local is None:
             self.local = problem.local_scores(adjacency)
             self.gains = np.full(candidates.shape, NEVER)
             self.evaluations += n
-            self._update_gains(range(n))
+            self._update_gains(np.arange(n))
         else:
             self.gains, self.local = gains.copy(), local.copy()
 
@@ -99,9 +100,9 @@ class SparseClimb:
         before = self._is_parent.copy()
         if not choose_moves(self._graph, self._rank_moves(), max(1, n // VARIABLES_PER_MOVE)):
             return False
-        children = np.flatnonzero(self._graph.changed).tolist()
+        children = np.flatnonzero(self._graph.changed)
         toggled = before != self._is_parent
-        for child in children:  # one toggle each
+        for child in children.tolist():  # one toggle each
             self.local[child] += self.gains[child, toggled[child]].sum()
         self._update_gains(children)
         return True
@@ -112,37 +113,24 @@ class SparseClimb:
         Among equal ones a deletion comes first, then an addition, then a reversal; then the first
         parent and child by name.
         """
-        n, k = self._candidates.shape
-        has_room = self._is_parent.sum(axis=1) < self._problem.rules.max_parents
-        gains = np.full((3, n, k), NEVER)
-        gains[DELETE] = np.where(self._is_parent, self.gains, NEVER)
-        gains[ADD] = np.where(~self._is_parent & has_room[:, None], self.gains, NEVER)
-        child, place = np.nonzero(self._is_parent & (self._reverse_of >= 0))
-        other = self._candidates[child, place]
-        back = np.where(has_room[other], self.gains[other, self._reverse_of[child, place]], NEVER)
-        gains[REVERSE, child, place] = self.gains[child, place] + back
-        moves = np.flatnonzero(gains.ravel() > LEAST_GAIN)
-        kind, child, place = np.unravel_index(moves, gains.shape)
-        rounded = np.round(gains.ravel()[moves] / TIE)
-        return moves[np.lexsort((child, self._candidates[child, place], kind, -rounded))]
+        max_parents = self._problem.rules.max_parents
+        work = (self.gains, max_parents, LEAST_GAIN, TIE, self._moves, self._rounded)
+        return self._moves[: rank_moves(self._graph, *work)]
 
-    def _update_gains(self, children: Sequence[int]) -> None:
+    def _update_gains(self, children: NDArray[np.int64]) -> None:
         """Compute the gain of toggling each candidate of these children."""
-        parts, places = [], []
-        for child in children:
-            is_parent, row = self._is_parent[child], self._candidates[child].astype(np.int64)
-            has_room = is_parent.sum() < self._problem.rules.max_parents
-            place = np.flatnonzero(self._may_change[child] & (is_parent | has_room))
-            parts.append(toggle_families(child, np.sort(row[is_parent]), row[place]))
-            places.append(place)
-        batch = FamilyBatch.from_parts(parts)
-        scores = self._problem.scorer.local_scores(batch) if len(batch) else np.empty(0)
-        self.evaluations += len(batch)
-        at = 0
-        for child, place in zip(children, places, strict=True):
-            self.gains[child] = NEVER
-            self.gains[child, place] = scores[at : at + len(place)] - self.local[child]
-            at += len(place)
+        k = self._candidates.shape[1]
+        n_most = len(children) * k
+        size = k * (2 * len(children) + int(self._is_parent[children].sum()))
+        members = np.empty(size, dtype=np.int32)
+        start, toggled = np.empty(n_most + 1, dtype=np.int64), np.empty(n_most, dtype=np.int64)
+        work = (children, self._problem.rules.max_parents, members, start, toggled)
+        n = list_toggles(self._graph, self._may_change, *work)
+        start, toggled = start[: n + 1], toggled[:n]
+        scores = self._problem.scorer.local_scores(FamilyBatch(members[: start[n]], start))
+        self.evaluations += n
+        self.gains[children] = NEVER
+        self.gains.reshape(-1)[toggled] = scores - self.local[toggled // max(1, k)]
 
 
 def _find_reverse_places(candidates: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -1,13 +1,13 @@
-"""The kernel that chooses moves of a hill climbing among the candidates of each child."""
+"""Hill climbing among the candidates of each child: the families to score, and the moves."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.engine import INT, Structure, array, kernel, read_array
+from coevo.engine import FLOAT, INT, Structure, array, kernel, read_array
 
-__all__ = ["SparseGraph", "choose_moves"]
+__all__ = ["SparseGraph", "choose_moves", "list_toggles", "rank_moves"]
 
 
 class SparseGraph(Structure):
@@ -20,6 +20,64 @@ class SparseGraph(Structure):
     changed: NDArray[np.bool_] = array(np.bool_)  # whether a move has changed the child's parents
     seen: NDArray[np.int64] = array(np.int64)  # scratch
     waiting: NDArray[np.int64] = array(np.int64)  # scratch
+
+
+@kernel(
+    SparseGraph,
+    read_array(np.bool_, 2),
+    read_array(np.int64),
+    INT,
+    array(np.int32),
+    array(np.int64),
+    array(np.int64),
+    returns=INT,
+)
+def list_toggles(
+    graph: SparseGraph,
+    may_change: NDArray[np.bool_],
+    children: NDArray[np.int64],
+    max_parents: int,
+    members: NDArray[np.int32],
+    start: NDArray[np.int64],
+    toggled: NDArray[np.int64],
+) -> int:
+    """List the families of some children after each candidate is added or removed as a parent.
+
+    Return how many there are. ``may_change[child, place]`` says which candidates these are; a child
+    with `max_parents` parents gets no further one. Family f has the members ``start[f]`` to
+    ``start[f + 1]``: the child, and its parents, ascending. ``toggled[f]`` is its candidate,
+    ``child * k + place``. There must be room for all candidates of the children, each with all
+    parents and the child.
+    """
+    raise NotImplementedError
+
+
+@kernel(
+    SparseGraph,
+    read_array(np.float64, 2),
+    INT,
+    FLOAT,
+    FLOAT,
+    array(np.int64),
+    array(np.float64),
+    returns=INT,
+)
+def rank_moves(
+    graph: SparseGraph,
+    gains: NDArray[np.float64],
+    max_parents: int,
+    least_gain: float,
+    tie: float,
+    moves: NDArray[np.int64],
+    rounded: NDArray[np.float64],
+) -> int:
+    """List all moves that gain more than `least_gain`, the best first; return how many there are.
+
+    ``gains[child, place]`` is what toggling the candidate adds to the score of the child. Gains are
+    multiples of `tie`. Of equal ones a deletion comes first, then an addition, then a reversal;
+    then the first parent, and the first child. `moves` and `rounded` have room for all moves.
+    """
+    raise NotImplementedError
 
 
 @kernel(SparseGraph, read_array(np.int64), INT, returns=INT)

@@ -115,7 +115,7 @@ def compute_log_loss(shares: Shares, truth: Shares) -> float:
 
 def draw_figure(records: dict[str, Any], path: Path) -> None:
     """Draw the share of true arcs over the probability that was said."""
-    from coevo.view import make_figure
+    from coevo.view.figures import make_figure
 
     figure, (panel,) = make_figure(1, width=4.6, height=4.2)
     with apply_style():

@@ -22,7 +22,7 @@ import coevo
 from coevo.data.decisions import KINDS, Decision
 from coevo.errors import DataError, FileError
 from coevo.learning import check_settings
-from coevo.view.inspection.commands import split_undo
+from coevo.view.inspection.result import split_undo
 
 N = 60
 pytestmark = pytest.mark.filterwarnings("ignore::coevo.errors.CoevoWarning")

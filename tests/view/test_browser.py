@@ -14,7 +14,7 @@ import pytest
 from coevo.bundled import load_network
 from coevo.graph import DAG
 from coevo.view.page import ArcFacts, Page, make_network_page
-from coevo.view.page.edges import list_drawn_edges
+from coevo.view.page.model import list_drawn_edges
 from helpers.pages import NASTY, full_page, nasty_page
 
 LOOK = """panel => ({

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from coevo.view.page.bundle import bundle_modules
+from coevo.view.page.template import bundle_modules
 from helpers.errors import refusal
 
 FOLDERS = ("coevo.view.page", "coevo.view.inspection", "coevo.studio")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coevo.view import (
+from coevo.view.figures import (
     LINE_LOOKS,
     POINT_LOOKS,
     draw_box_panel,

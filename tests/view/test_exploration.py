@@ -9,8 +9,7 @@ import pytest
 
 from coevo.bundled import load_network
 from coevo.errors import NetworkError, ParameterError
-from coevo.view.exploration import Explorer, draw_page
-from coevo.view.exploration.drawing import MAX_BARS
+from coevo.view.explorer import MAX_BARS, Explorer, draw_page
 from coevo.view.page import Page, make_network_page
 from helpers import limits
 from helpers.errors import refusal

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from coevo.errors import DependencyError, FileError
-from coevo.view import draw_band_panel, make_figure, require_matplotlib, write_figure
+from coevo.view.figures import draw_band_panel, make_figure, require_matplotlib, write_figure
 
 CURVE = np.array([-5000.0, -4200.0, -4100.0, -4100.0])
 LINES = {"K2, mean": -4150.0, "original <DAG>": -4000.0}

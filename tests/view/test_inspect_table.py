@@ -14,7 +14,7 @@ from coevo.data import Dataset, Finding, Variable, read_data, read_incomplete, r
 from coevo.data.decisions import Decision
 from coevo.errors import CoevoWarning, DataError, FileError, ParameterError
 from coevo.view.inspection import TableInspection, inspect_table
-from coevo.view.inspection.commands import make_learn_command, split_undo, suggest_option
+from coevo.view.inspection.result import make_learn_command, split_undo, suggest_option
 from helpers.errors import refusal
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

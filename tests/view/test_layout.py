@@ -8,12 +8,24 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from coevo.bundled import load_network
-from coevo.view.picture.layout import clean_text, estimate_text_width, lay_out, shorten_name
-from coevo.view.picture.layout.labels import make_labels, wrap_name
-from coevo.view.picture.layout.layering import assign_layers
-from coevo.view.picture.layout.ordering import LayeredGraph, count_crossings, order_layers
-from coevo.view.picture.layout.placing import DUMMY_GAP, GAP, WEIGHTS, place_nodes
-from coevo.view.picture.layout.routing import NODE_HEIGHT, TIGHT_LAYER_STEP, compute_layer_heights
+from coevo.view.picture.labels import (
+    clean_text,
+    estimate_text_width,
+    make_labels,
+    shorten_name,
+    wrap_name,
+)
+from coevo.view.picture.layering import LayeredGraph, assign_layers, count_crossings, order_layers
+from coevo.view.picture.layout import lay_out
+from coevo.view.picture.routing import (
+    DUMMY_GAP,
+    GAP,
+    NODE_HEIGHT,
+    TIGHT_LAYER_STEP,
+    WEIGHTS,
+    compute_layer_heights,
+    place_nodes,
+)
 from helpers.hash_seeds import collect_outputs
 
 NETWORKS = ["asia", "sachs", "alarm", "hailfinder", "hepar2", "win95pts", "andes"]

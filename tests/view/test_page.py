@@ -26,9 +26,8 @@ from coevo.view.page import (
     render_page,
     write_page,
 )
-from coevo.view.page.curve_svg import render_curve_svg
-from coevo.view.page.edges import list_drawn_edges
-from coevo.view.page.strength_svg import render_strength_svg
+from coevo.view.page.charts import render_curve_svg, render_strength_svg
+from coevo.view.page.model import list_drawn_edges
 from helpers.errors import refusal
 from helpers.page_reader import PageReader
 from helpers.pages import NASTY, full_page, nasty_page

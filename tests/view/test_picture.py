@@ -16,8 +16,8 @@ from coevo.bundled import load_network
 from coevo.errors import FileError, ParameterError
 from coevo.graph import CPDAG, DAG, compare
 from coevo.view.picture import Link, draw_graph, find_picture_format
-from coevo.view.picture.graph_scene import COLOURS, MAX_STROKE, MIN_STROKE, _order_nodes
-from coevo.view.picture.layout import clean_text
+from coevo.view.picture.labels import clean_text
+from coevo.view.picture.scene import COLOURS, MAX_STROKE, MIN_STROKE, _order_nodes
 from helpers.errors import refusal
 from helpers.hash_seeds import collect_outputs
 from helpers.nasty_networks import SETTINGS, networks

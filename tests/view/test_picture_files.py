@@ -20,10 +20,18 @@ from matplotlib.patches import FancyBboxPatch, PathPatch
 from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, DependencyError
 from coevo.graph import DAG
-from coevo.view.picture import matplotlib_files
-from coevo.view.picture.graph_scene import NODE_FILL, Link, make_scene
-from coevo.view.picture.matplotlib_files import MAX_PIXELS, draw_file
-from coevo.view.picture.scene import Line, Polygon, RoundedBox, Scene, Text
+from coevo.view.picture import picture as picture_module
+from coevo.view.picture.picture import MAX_PIXELS, draw_file
+from coevo.view.picture.scene import (
+    NODE_FILL,
+    Line,
+    Link,
+    Polygon,
+    RoundedBox,
+    Scene,
+    Text,
+    make_scene,
+)
 from helpers.errors import refusal
 
 ASIA = load_network("asia")
@@ -39,7 +47,7 @@ def shapes_of(scene, kind):
 
 def test_a_figure_has_the_shapes_of_the_scene():
     scene = scene_of(load_network("alarm").dag)
-    (axes,) = matplotlib_files._draw_figure(scene, 1.0).axes
+    (axes,) = picture_module._draw_figure(scene, 1.0).axes
     boxes = [p for p in axes.patches if isinstance(p, FancyBboxPatch)]
     expected = shapes_of(scene, RoundedBox)
     assert [(p.get_x(), p.get_y(), p.get_width(), p.get_height()) for p in boxes] == [
@@ -72,7 +80,7 @@ def test_png_pixels(tmp_path):
 def test_labels_fit_into_their_boxes():
     names = ["W" * 26, "MMMMMMMM", "a" * 26, "", "iiii"]
     scene = scene_of(DAG(names))
-    figure = matplotlib_files._draw_figure(scene, 1.0)
+    figure = picture_module._draw_figure(scene, 1.0)
     figure.set_dpi(192)  # two dots for each unit
     (axes,) = figure.axes
     boxes = {text.text: text.max_width for text in shapes_of(scene, Text)}
@@ -122,7 +130,7 @@ def test_no_setting_changes():
 
 def test_math_signs_are_plain_text():
     names = ["$x_1$", r"\frac", "a$b", "100%"]
-    (axes,) = matplotlib_files._draw_figure(scene_of(DAG(names)), 1.0).axes
+    (axes,) = picture_module._draw_figure(scene_of(DAG(names)), 1.0).axes
     assert sorted(text.get_text() for text in axes.texts) == sorted(names)
     assert not any(text.get_parse_math() for text in axes.texts)
     assert DAG(names).plot().to_bytes("png")
@@ -140,8 +148,8 @@ def test_characters_that_no_font_has(monkeypatch):
 
 def test_a_character_of_another_font():
     """DejaVu Sans lacks an italic dotless i. STIX, which comes with matplotlib, has it."""
-    assert matplotlib_files._choose_fonts(scene_of(DAG(["ab"]))) == ["DejaVu Sans"]
-    fonts = matplotlib_files._choose_fonts(scene_of(DAG(["\U0001d6a4"])))
+    assert picture_module._choose_fonts(scene_of(DAG(["ab"]))) == ["DejaVu Sans"]
+    fonts = picture_module._choose_fonts(scene_of(DAG(["\U0001d6a4"])))
     assert fonts[0] == "DejaVu Sans"
     assert len(fonts) == 2
     assert DAG(["\U0001d6a4"]).plot().to_bytes("pdf")
@@ -170,7 +178,7 @@ def test_without_matplotlib(monkeypatch, tmp_path):
 
 def test_dashes_and_legends_are_drawn():
     scene = make_scene("ab", [Link("a", "b", kind="missing")], None, {"missing": "1 missing"})
-    (axes,) = matplotlib_files._draw_figure(scene, 1.0).axes
+    (axes,) = picture_module._draw_figure(scene, 1.0).axes
     lines = [p for p in axes.patches if isinstance(p, PathPatch)]
     assert [line.get_linestyle() for line in lines] != ["-", "-"]
     assert axes.texts[-1].get_text() == "1 missing"

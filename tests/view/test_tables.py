@@ -7,7 +7,7 @@ import os
 import pytest
 
 from coevo.errors import FileError
-from coevo.view import ReportTable
+from coevo.view.figures import ReportTable
 
 TABLE = ReportTable(
     ["data set", "algorithm", "mean (sd) & max"],

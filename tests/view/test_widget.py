@@ -6,8 +6,7 @@ import json
 import coevo
 from coevo.bundled import load_network
 from coevo.errors import NetworkError, ParameterError
-from coevo.view.exploration import Explorer
-from coevo.view.exploration.widget import answer_message, make_style
+from coevo.view.explorer import Explorer, answer_message, make_style
 from helpers.errors import refusal
 
 HOST = """<!doctype html><meta charset="utf-8"><div id="host"></div><script type="module">

@@ -525,7 +525,7 @@ def _write_posterior(posterior: Posterior, folder: str, facts: Mapping[str, Any]
 
 def _check_figures(what: str) -> list[str]:
     """Return a sentence if a figure cannot be drawn, else nothing."""
-    from coevo.view import require_matplotlib
+    from coevo.view.figures import require_matplotlib
 
     try:
         require_matplotlib()

@@ -27,8 +27,15 @@ from coevo.posteriors.bootstrap import BootstrapResult
 from coevo.posteriors.result import Posterior
 from coevo.posteriors.sample import AVERAGED, write_averaged
 from coevo.user_files import UserFile, read_json
-from coevo.view import ReportTable, make_figure, write_figure
-from coevo.view.figures import BLUE, GREY, ORANGE, apply_style
+from coevo.view.figures import (
+    BLUE,
+    GREY,
+    ORANGE,
+    ReportTable,
+    apply_style,
+    make_figure,
+    write_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

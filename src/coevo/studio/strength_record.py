@@ -13,7 +13,7 @@ from typing import Any
 from coevo.graph import DAG, Arc, DirectedBy
 from coevo.studio.workspace import read_object
 from coevo.view.page import Page
-from coevo.view.page.edges import list_drawn_edges
+from coevo.view.page.model import list_drawn_edges
 from coevo.view.picture import Link, LinkKind, draw_graph
 
 __all__ = ["describe_confidence", "draw_confidence"]

@@ -21,10 +21,13 @@ from coevo.data.number_labels import NumberLabels
 from coevo.errors import DataError, ParameterError, suggest_match
 from coevo.learning import check_settings
 from coevo.studio.table_settings import TableSettings, parse_undo
-from coevo.view.inspection.api import describe_inspected
-from coevo.view.inspection.commands import find_dropped
 from coevo.view.inspection.read import read_for_inspection
-from coevo.view.inspection.result import InspectedColumn, TableInspection
+from coevo.view.inspection.result import (
+    InspectedColumn,
+    TableInspection,
+    describe_inspected,
+    find_dropped,
+)
 
 __all__ = ["InspectedSource", "count_bin_rows", "describe_table", "inspect_source"]
 

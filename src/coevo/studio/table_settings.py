@@ -17,7 +17,7 @@ from coevo.data.header_names import NEW_NAME
 from coevo.errors import ParameterError
 from coevo.run_files import write_json
 from coevo.studio.run_options import READING, check_options
-from coevo.view.inspection.commands import split_undo
+from coevo.view.inspection.result import split_undo
 
 if TYPE_CHECKING:
     from coevo.studio.workspace import StoredTable

@@ -37,7 +37,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 def _compare(studio: Studio, first: str, second: str) -> dict[str, Any]:
     """Return the drawing of the first network, coloured by its differences from the second."""
     from coevo.graph import compare
-    from coevo.view.exploration import draw_page
+    from coevo.view.explorer import draw_page
 
     shelf = get_shelf(studio)
     page, other = shelf.open_page(first), shelf.open_page(second)

@@ -19,7 +19,7 @@ from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, read_object
 
 if TYPE_CHECKING:
     from coevo.studio.studio import Studio
-    from coevo.view.exploration import Explorer
+    from coevo.view.explorer import Explorer
     from coevo.view.page import Page
 
 __all__ = ["Shelf", "get_shelf", "make_routes"]
@@ -105,7 +105,7 @@ def _open_network(
     studio: Studio, network_id: str, place: Path | str
 ) -> tuple[Page, Explorer | None]:
     from coevo.io import read_run
-    from coevo.view.exploration import Explorer
+    from coevo.view.explorer import Explorer
     from coevo.view.page import make_network_page, make_run_page
 
     if isinstance(place, Path) and place.is_dir():
@@ -150,7 +150,7 @@ def _has_run(folder: Path) -> bool:
 
 def _draw(studio: Studio, network_id: str, bars: str | None) -> dict[str, Any]:
     """Return the drawing of a network, with bars if asked for."""
-    from coevo.view.exploration import draw_page
+    from coevo.view.explorer import draw_page
 
     shelf = get_shelf(studio)
     page = shelf.open_page(network_id)

@@ -136,7 +136,7 @@ def _make_drawer(
     """Return what draws a network: a learned one with the directions that are known, or all."""
 
     def make(studio: Studio, network: str) -> tuple[bytes, str, str]:
-        from coevo.view.page.edges import list_drawn_edges
+        from coevo.view.page.model import list_drawn_edges
         from coevo.view.picture import Link, draw_graph
 
         found = studio.open_network(network)

@@ -146,7 +146,7 @@ def _draw_once(
 ) -> dict[str, Any]:
     """Draw a structure once, for all tabs that show it."""
     from coevo.graph import DAG
-    from coevo.view.exploration.drawing import draw_page
+    from coevo.view.explorer import draw_page
     from coevo.view.page import Page
 
     title = "best network so far"

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.view.inspection.api import inspect_table
-    from coevo.view.inspection.result import InspectedColumn, TableInspection
+    from coevo.view.inspection.result import InspectedColumn, TableInspection, inspect_table
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        api="inspect_table",
-        result="InspectedColumn TableInspection",
+        result="inspect_table InspectedColumn TableInspection",
     )
 
 __all__ = ["InspectedColumn", "TableInspection", "inspect_table"]

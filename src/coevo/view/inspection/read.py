@@ -2,28 +2,45 @@
 
 `read_data` stops at the first column that it cannot read. An inspection leaves such a column out,
 keeps the message as a finding, and reads the other columns.
+
+The types file of an inspection has one entry for each column, short enough to edit. `read_types`
+reads it. Numbers have their cut points, so a later table gets the same bins. States are written
+only if they are declared, because they may not occur in the rows.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadOptions, read_incomplete
+from coevo.data.column_types import NO_CUTS
 from coevo.data.columns import Column, mask_codes
+from coevo.data.cut_points import format_number
 from coevo.data.decisions import TableInfo
 from coevo.data.load import load_table
 from coevo.data.prepare_columns import prepare_columns
 from coevo.data.prepare_rows import prepare_rows
 from coevo.data.reader import assemble_rows, complete_info, infer_prepared
-from coevo.errors import CoevoWarning, DataError
+from coevo.errors import CoevoWarning, DataError, FileError, ParameterError
 from coevo.learning import LearnSettings
 
-__all__ = ["InspectedTable", "read_for_inspection"]
+__all__ = [
+    "InspectedTable",
+    "check_types_path",
+    "format_types",
+    "make_types",
+    "read_for_inspection",
+]
+
 
 UNREADABLE = "unreadable"
 MIN_COLUMNS = 2  # of a network
@@ -161,3 +178,78 @@ def _sort_infos(infos: Sequence[ColumnInfo], columns: dict[str, Column]) -> tupl
     """Return the infos in the order of the source; columns that were not read come last."""
     place = {name: i for i, name in enumerate(columns)}
     return tuple(sorted(infos, key=lambda info: place.get(info.source or info.name, len(place))))
+
+
+_NOTES = ("holds", "method", "reason")  # what `as_dict` adds for readers
+_FORMATS = (".json", ".csv")
+
+
+def make_types(infos: Iterable[ColumnInfo]) -> dict[str, Any]:
+    """Return the type of each column, as `types` of `read_data` accepts it.
+
+    >>> from coevo.data import CutPoints
+    >>> age = ColumnInfo("age", "continuous", (), "whole numbers", CutPoints((18, 65)))
+    >>> make_types([age, ColumnInfo("id", "ignore")])
+    {'age': {'type': 'continuous', 'cuts': [18.0, 65.0]}, 'id': 'ignore'}
+    """
+    return {info.name: _make_type(info) for info in infos if not _is_implied(info)}
+
+
+def _is_implied(info: ColumnInfo) -> bool:
+    """Return whether the type of a column follows from the type of its column of dates."""
+    return info.source is not None and info.type == "categorical"
+
+
+def _make_type(info: ColumnInfo) -> Any:
+    found = {key: value for key, value in info.as_dict().items() if key not in _NOTES}
+    if info.holds == "declared states":
+        found.pop("cuts", None)  # the states name the bins
+        return found | {"type": "categorical", "states": list(info.states)}
+    found.pop("states", None)
+    return info.type if found == {"type": info.type} else found
+
+
+def check_types_path(path: Path, force: bool = False) -> None:
+    """Raise an error unless a types file of this name may be written."""
+    if path.suffix.lower() not in _FORMATS:
+        raise ParameterError(
+            f"The types of columns are written as JSON or CSV; got {str(path)!r}. Give a name that "
+            "ends with .json or .csv."
+        )
+    if path.exists() and not path.is_dir() and not force:
+        raise FileError(
+            f"{str(path)!r} exists already. Give another name, or replace it with force=True "
+            "(--force)."
+        )
+
+
+def format_types(types: dict[str, Any], path: Path) -> str:
+    """Return the text of a types file, in the format that the name of the file says."""
+    return _format_csv(types, path) if path.suffix.lower() == ".csv" else _format_json(types)
+
+
+def _format_json(types: dict[str, Any]) -> str:
+    """Return an object with one line for each column."""
+    lines = [
+        f"  {json.dumps(name, ensure_ascii=False)}: {json.dumps(given, ensure_ascii=False)}"
+        for name, given in types.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _format_csv(types: dict[str, Any], path: Path) -> str:
+    """Return a table with one row for each column."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["column", "type", "cuts"])
+    for name, given in types.items():
+        entry = given if isinstance(given, dict) else {"type": given}
+        unknown = entry.keys() - {"type", "cuts"}
+        if unknown:
+            raise ParameterError(
+                f"A CSV file cannot hold the {sorted(unknown)[0]} of column {name!r}. Write "
+                f"the types to {str(path.with_suffix('.json'))!r} instead."
+            )
+        cuts = " ".join(map(format_number, entry.get("cuts", ()))) or NO_CUTS
+        writer.writerow([name, entry["type"], cuts if "cuts" in entry else ""])
+    return stream.getvalue()

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from coevo.errors import format_count
-from coevo.view.page.markup import escape, make_element, make_scroll_area, make_table
 from coevo.view.page.model import Page
+from coevo.view.picture.markup import escape, make_element, make_scroll_area, make_table
 
 __all__ = ["name_species", "render_species"]
 

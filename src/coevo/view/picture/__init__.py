@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.view.picture.arc_values import list_links
-    from coevo.view.picture.graph_scene import Link, LinkKind
     from coevo.view.picture.picture import PICTURE_FORMATS, Picture, draw_graph, find_picture_format
+    from coevo.view.picture.scene import Link, LinkKind, list_links
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        arc_values="list_links",
-        graph_scene="Link LinkKind",
         picture="PICTURE_FORMATS Picture draw_graph find_picture_format",
+        scene="list_links Link LinkKind",
     )
 
 __all__ = [

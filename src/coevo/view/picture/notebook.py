@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from coevo.errors import format_count
-from coevo.view.picture.layout import clean_text
+from coevo.view.picture.labels import clean_text
 from coevo.view.picture.markup import escape, make_element
 from coevo.view.picture.picture import Picture
 

@@ -1,12 +1,12 @@
 import { CLASS_KIND, DIRECTED, KIND } from "./structure.js";
 
-// A graph as SVG, from the drawing of coevo.view.exploration: the same elements as in a report.
+// A graph as SVG, from the drawing of coevo.view.explorer: the same elements as in a report.
 const SVG = "http://www.w3.org/2000/svg";
 const HEADS = ["same", "added", "missing", "reversed", "lit", "known"];
 const MIN_STROKE = 1.1, MAX_STROKE = 3.2;
-export const ROW = 15; // height of a bar with its label, as in coevo.view.exploration.drawing
+export const ROW = 15; // height of a bar with its label, as in coevo.view.explorer
 export const MAX_BARS = 8;
-const LABEL_HEIGHT = 26, INSET = 6, BAR = 70, PERCENT = 37; // all but the names of states, as in coevo.view.exploration.drawing
+const LABEL_HEIGHT = 26, INSET = 6, BAR = 70, PERCENT = 37; // all but the names of states, as in coevo.view.explorer
 
 export function makeSvg(tag, attributes = {}, text) {
   const element = document.createElementNS(SVG, tag);

@@ -1,5 +1,5 @@
 // What the arcs of a graph say about its variables: neighbours, Markov blankets, facts of an arc.
-// `data` has names and arcs as coevo.view.page.data writes them.
+// `data` has names and arcs as coevo.view.page.drawing writes them.
 
 // The parts of an arc.
 export const PARENT = 0;

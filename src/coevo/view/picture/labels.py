@@ -19,6 +19,7 @@ __all__ = [
     "wrap_name",
 ]
 
+
 Lines = tuple[str, ...]  # of a label
 
 MAX_LABEL_LENGTH = 26  # characters in a line

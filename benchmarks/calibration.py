@@ -23,7 +23,7 @@ from coevo import BayesianNetwork, bootstrap_strength, posterior, sample
 from coevo.data.variable import Variable
 from coevo.posteriors.exact import ExactSampler
 from coevo.posteriors.family_weights import FamilyWeights, OutsideFamilies
-from coevo.report.figures import BLUE, ORANGE, apply_style
+from coevo.view.figures import BLUE, ORANGE, apply_style
 from harness import describe_run, print_json, replace_block
 
 HERE = Path(__file__).parent
@@ -115,7 +115,7 @@ def compute_log_loss(shares: Shares, truth: Shares) -> float:
 
 def draw_figure(records: dict[str, Any], path: Path) -> None:
     """Draw the share of true arcs over the probability that was said."""
-    from coevo.report import make_figure
+    from coevo.view.figures import make_figure
 
     figure, (panel,) = make_figure(1, width=4.6, height=4.2)
     with apply_style():

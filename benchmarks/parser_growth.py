@@ -147,8 +147,7 @@ def draw(seconds: dict[str, list[float]], sizes: dict[str, list[int]]) -> None:
     """Draw the time over the size, both as multiples of those of the smallest file."""
     from matplotlib import colormaps
 
-    from coevo.report import make_figure
-    from coevo.report.figures import GREY, apply_style
+    from coevo.view.figures import GREY, apply_style, make_figure
 
     figure, (panel,) = make_figure(1, width=7.0, height=4.4)
     with apply_style():

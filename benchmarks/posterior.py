@@ -243,8 +243,7 @@ def measure_growth(seconds: float) -> list[dict[str, Any]]:
 
 def draw_growth(records: list[dict[str, Any]], path: Path) -> None:
     """Draw the moves a second and the largest difference of two runs, over the variables."""
-    from coevo.report import make_figure
-    from coevo.report.figures import BLUE, GREY, ORANGE, apply_style, save_figure
+    from coevo.view.figures import BLUE, GREY, ORANGE, apply_style, make_figure, save_figure
 
     figure, (left, right) = make_figure(2, width=3.9, height=3.2)
     n = [record["variables"] for record in records]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo import load_network
-from coevo.report.figures import BLUE, ORANGE, apply_style
+from coevo.view.figures import BLUE, ORANGE, apply_style
 
 HERE = Path(__file__).parent
 

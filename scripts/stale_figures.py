@@ -74,7 +74,7 @@ MEASURES = {
     "scale_out.py": ("parallel", *SEARCH),
     "solve.py": ("problems",),
     "studio.py": ("studio",),
-    "studio_browser.py": ("studio", "exploration"),
+    "studio_browser.py": ("studio", "view"),
     "tempering.py": POSTERIOR,
     "versions.py": SEARCH,
 }

@@ -64,7 +64,7 @@ UNUSED = {
     "import coevo.search": {"coevo.search.base", "numpy"},
     "import coevo; coevo.learn": {
         *("coevo.posteriors.result", "coevo.exact.run", "coevo.studio", "coevo.experiments"),
-        *("coevo.report.page", "coevo.missing.policies", "coevo.search.pc", "narwhals"),
+        *("coevo.view.page", "coevo.missing.policies", "coevo.search.pc", "narwhals"),
         *("multiprocessing", "concurrent.futures.process", "importlib.metadata"),
     },
     "import coevo.network; coevo.network.BayesianNetwork": {

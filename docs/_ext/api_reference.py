@@ -24,7 +24,6 @@ PLACEHOLDER = "% The list of names is generated here."
 SUBJECTS = {
     "learning": "Learn a network",
     "estimators": "Use coevo as scikit-learn estimators",
-    "exploration": "Explore a network in a notebook",
     "data": "Read and write tables",
     "missing": "Learn from missing values",
     "search": "Search for structures",
@@ -35,9 +34,9 @@ SUBJECTS = {
     "bundled": "Published networks",
     "io": "Read and write networks",
     "interop": "Convert to other libraries",
-    "picture": "Draw graphs",
-    "report": "Write tables and figures",
-    "report.page": "Write report pages",
+    "view": "Draw, report, explore and inspect",
+    "view.picture": "Draw graphs",
+    "view.page": "Write report pages",
     "experiments": "Repeat the paper, compare with other libraries",
     "parallel": "Processes, clusters, tables larger than memory",
     "errors": "Errors and warnings",
@@ -46,7 +45,9 @@ SUBJECTS = {
 
 def group_names() -> dict[str, list[str]]:
     """Return the names of `coevo.__all__` by package, in the order of the page."""
-    groups: dict[str, list[str]] = {package: [] for package in (*coevo._PACKAGES, "report.page")}
+    groups: dict[str, list[str]] = {
+        package: [] for package in (*coevo._PACKAGES, "view.picture", "view.page")
+    }
     for name in sorted(coevo.__all__, key=str.lower):
         package = getattr(coevo, name).__module__.split(".")[1]
         groups.setdefault(package, []).append(name)

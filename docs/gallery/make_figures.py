@@ -28,7 +28,8 @@ from matplotlib.ticker import MultipleLocator
 
 from coevo import CPDAG, DAG, open_network
 from coevo.graph import Arc
-from coevo.picture.layout import Curve, lay_out
+from coevo.view.picture.layout import lay_out
+from coevo.view.picture.routing import Curve
 
 __all__ = ["FIGURES", "Style", "draw_graph", "main", "run_page"]
 

@@ -26,27 +26,23 @@ if TYPE_CHECKING:
         estimators,
         experiments,
         graph,
-        inspection,
         interop,
         io,
         learning,
         missing,
         network,
         parallel,
-        picture,
         posteriors,
-        report,
         score,
         search,
+        view,
     )
     from coevo.bundled import list_networks, load_network, open_network, open_structure
     from coevo.data import Dataset, read_data, write_data
     from coevo.errors import CoevoError, CoevoWarning
     from coevo.estimators import BayesianNetworkClassifier, BayesianNetworkLearner
     from coevo.exact import Proof
-    from coevo.exploration import explore
     from coevo.graph import CPDAG, DAG, Constraints, compare
-    from coevo.inspection import inspect_table
     from coevo.io import (
         Knowledge,
         read_knowledge,
@@ -91,6 +87,7 @@ if TYPE_CHECKING:
         Tabu,
         run_search,
     )
+    from coevo.view import explore, inspect_table
 
 __version__ = "0.2.0"
 
@@ -129,9 +126,9 @@ _HOME = {
     "check_proof": "learning",
     "compare": "graph",
     "cross_validate": "learning",
-    "explore": "exploration",
+    "explore": "view",
     "fit_network": "network",
-    "inspect_table": "inspection",
+    "inspect_table": "view",
     "kl_divergence": "network",
     "learn": "learning",
     "list_networks": "bundled",
@@ -158,19 +155,16 @@ _PACKAGES = (
     "estimators",
     "exact",
     "experiments",
-    "exploration",
     "graph",
-    "inspection",
     "interop",
     "io",
     "learning",
     "missing",
     "network",
     "parallel",
-    "picture",
-    "report",
     "score",
     "search",
+    "view",
 )
 
 __all__ = [
@@ -231,11 +225,15 @@ __all__ = [
     "write_network",
 ]
 
-_RENAMED = {
+_RENAMED = {  # packages of older versions
     "averaging": "posteriors",
     "bootstrap": "posteriors",
+    "exploration": "view",
+    "inspection": "view",
     "outofcore": "parallel",
-}  # packages of older versions
+    "picture": "view.picture",
+    "report": "view",
+}
 refuse_old_packages("coevo", _RENAMED)
 
 

@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from coevo.inspection import inspect_table
-from coevo.inspection.commands import split_undo, suggest_option
+from coevo.view.inspection import inspect_table
+from coevo.view.inspection.result import split_undo, suggest_option
 from helpers.advice_tables import make_dirty, write_sources
 
 

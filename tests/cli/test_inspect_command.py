@@ -10,7 +10,7 @@ import pytest
 
 from coevo.cli.inspect_output import format_inspection, format_sparkline
 from coevo.data import read_data, read_incomplete, read_types
-from coevo.inspection import inspect_table
+from coevo.view.inspection import inspect_table
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -21,8 +21,8 @@ import pytest
 import coevo
 from coevo.data.decisions import KINDS, Decision
 from coevo.errors import DataError, FileError
-from coevo.inspection.commands import split_undo
 from coevo.learning import check_settings
+from coevo.view.inspection.result import split_undo
 
 N = 60
 pytestmark = pytest.mark.filterwarnings("ignore::coevo.errors.CoevoWarning")

@@ -16,9 +16,9 @@ from coevo.data.read_options import ReadOptions
 from coevo.data.state_order import sort_naturally
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import DataError
-from coevo.inspection import inspect_table
 from coevo.network import fit_network
 from coevo.parallel import read_shards
+from coevo.view.inspection import inspect_table
 from helpers.advice_tables import N, make_dirty, make_frame, measure, spread, write_sources
 from helpers.errors import refusal
 

@@ -19,8 +19,8 @@ from coevo.data.read_options import ReadOptions
 from coevo.data.source_options import SourceOptions
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import DataError, ParameterError
-from coevo.inspection import inspect_table
 from coevo.parallel import read_shards
+from coevo.view.inspection import inspect_table
 
 FRAME = {"a": ["1", "2", "1", "2"], "b": ["u", "u", "v", "v"]}
 

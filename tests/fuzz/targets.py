@@ -20,8 +20,8 @@ from coevo.io import FORMATS, format_model, read_knowledge
 from coevo.posteriors import open_journal
 from coevo.problems.lolib import read_lolib
 from coevo.problems.tsplib import read_tsplib
-from coevo.report.page.document import render_page
 from coevo.search import make_spec
+from coevo.view.page.document import render_page
 from fuzz.program_targets import COMMANDS, FRAMES, read_frame, run_command_line, write_rows
 from fuzz.result_targets import make_result_targets
 from fuzz.state_targets import make_state_targets

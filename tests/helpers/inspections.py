@@ -5,7 +5,7 @@ import pandas as pd
 
 from coevo.data import Finding
 from coevo.data.decisions import Decision
-from coevo.inspection import TableInspection, inspect_table
+from coevo.view.inspection import TableInspection, inspect_table
 from helpers.pages import NASTY
 
 

@@ -2,7 +2,7 @@
 
 from coevo.data import Variable
 from coevo.network import BayesianNetwork
-from coevo.report.page import ArcFacts, Page
+from coevo.view.page import ArcFacts, Page
 
 WORDS = ("a long question of a survey " * 8)[:200]
 LETTERS = "w" * 200

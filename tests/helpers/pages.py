@@ -4,7 +4,7 @@ from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
-from coevo.report.page import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
+from coevo.view.page import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
 
 NASTY = ["</script><script>alert(1)</script>", "a\"b'c<&>", "漢字 \u2028 ü", "{{data}}", "x" * 300]
 

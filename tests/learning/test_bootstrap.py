@@ -265,7 +265,7 @@ def test_refusal():
 
 def test_a_quick_bootstrap_draws_one_page(tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr("coevo.report.page.write_page", lambda path, page: drawn.append(path))
+    monkeypatch.setattr("coevo.view.page.write_page", lambda path, page: drawn.append(path))
     found = learn(ROWS, output=tmp_path / "run", max_generations=20)
     assert found.quick_bootstrap is not None
     assert drawn == [str(tmp_path / "run" / "report.html")]

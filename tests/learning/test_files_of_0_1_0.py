@@ -10,7 +10,7 @@ import coevo
 from coevo.data import read_types
 from coevo.errors import FileError
 from coevo.io import read_run
-from coevo.report.page import make_run_page
+from coevo.view.page import make_run_page
 from helpers.errors import refusal
 
 OLD = Path(__file__).parent / "files_of_0_1_0"

@@ -10,7 +10,7 @@ import naive
 from coevo.data import Dataset, IncompleteDataset, Variable
 from coevo.graph import Constraints
 from coevo.io import read_run
-from coevo.report.page import make_run_page
+from coevo.view.page import make_run_page
 
 KNOWN = Constraints(required=[("a", "c"), ("b", "c")])
 OPTIONS = {"method": "hill_climb", "constraints": KNOWN, "bootstraps": 0, "random_state": 1}

@@ -10,7 +10,7 @@ ALLOWED = {
         "coevo.lazy_names",
         "coevo.json_text",
         "coevo.memory",
-        "coevo.picture",
+        "coevo.view.picture",
     ),
     *("coevo.problems", "coevo.randomness", "coevo.run_files", "coevo.run_lock"),
     *("coevo.search", "coevo.work_time"),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo.inspection import inspect_table
 from coevo.studio.table_settings import TableSettings, parse_undo, read_settings
+from coevo.view.inspection import inspect_table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENTS = (EXAMPLES / "patients.csv").read_bytes()

@@ -132,7 +132,7 @@ def _have_edges(found: str, true: str, data: str | None, figure: str | None) -> 
 def _compare_edges(one: str, other: str, figure: str | None, output_format: str) -> None:
     """Print how the edges of two posteriors or bootstraps differ."""
     from coevo.posteriors.edge_files import compare_edges, draw_comparison, read_edges
-    from coevo.report.figures import check_figure_path, save_figure
+    from coevo.view.figures import check_figure_path, save_figure
 
     if figure is not None:
         check_figure_path(figure)

@@ -68,7 +68,7 @@ def command(source: str, target: str, from_name: str | None, to_name: str | None
 def _choose_format(target: str, name: str | None) -> Format:
     """Return the format to write: that of ``--to``, or of the extension."""
     from coevo.io.formats import FORMATS, find_format, get_format
-    from coevo.picture import PICTURE_FORMATS
+    from coevo.view.picture import PICTURE_FORMATS
 
     if name is not None:
         return get_format(name, "--to", "convert", is_output=True)

@@ -133,7 +133,7 @@ def _check_options(
 ) -> None:
     """Raise `ParameterError` for options that do not fit together."""
     if figure is not None:
-        from coevo.report.figures import check_figure_path
+        from coevo.view.figures import check_figure_path
 
         if target is None:
             raise ParameterError(
@@ -176,7 +176,7 @@ def _cross_validate(
 
 
 def _draw_folds(found: CrossValidation, path: Path) -> None:
-    from coevo.report.prediction_figure import write_prediction_figure
+    from coevo.view.prediction_figure import write_prediction_figure
 
     assert found.target is not None
     assert found.probabilities is not None
@@ -260,7 +260,7 @@ def _predict(
     answer: dict[str, Any] = {"target": target, "states": list(prediction.variable.states)}
     answer["metrics"] = metrics.as_dict()
     if figure is not None:
-        from coevo.report.prediction_figure import write_prediction_figure
+        from coevo.view.prediction_figure import write_prediction_figure
 
         shares = prediction.probabilities
         true = rows.codes[target]

@@ -16,7 +16,7 @@ from coevo.cli.table_options import reading_options
 from coevo.cli.tables import list_reading_options, read_declared_states, refuse_overwriting
 
 if TYPE_CHECKING:
-    from coevo.inspection import TableInspection
+    from coevo.view.inspection import TableInspection
 
 __all__ = ["command"]
 
@@ -66,8 +66,8 @@ def command(
     if force and write_types is None:
         raise click.UsageError("--force needs --write-types.")
     with show_status(f"Reading {data} ..."):
-        from coevo.inspection import inspect_table
-        from coevo.inspection.commands import make_learn_command
+        from coevo.view.inspection import inspect_table
+        from coevo.view.inspection.result import make_learn_command
 
         page = None if output is None else _choose_page(Path(output))
         _check_types_file(write_types, data, force)
@@ -115,7 +115,7 @@ def _check_types_file(path: str | None, data: str, force: bool) -> None:
     if path is None:
         return
     from coevo.files import check_output_path
-    from coevo.inspection.types_file import check_types_path
+    from coevo.view.inspection.read import check_types_path
 
     refuse_overwriting("--write-types", path, data)
     check_types_path(Path(path), force)

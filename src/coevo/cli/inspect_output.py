@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
-    from coevo.inspection import InspectedColumn, TableInspection
+    from coevo.view.inspection import InspectedColumn, TableInspection
 
 __all__ = ["format_inspection", "format_sparkline"]
 
@@ -27,7 +27,7 @@ def format_inspection(
     inspection: TableInspection, width: int = 120, is_unicode: bool = True
 ) -> Iterator[str]:
     """Yield the lines of an inspection."""
-    from coevo.inspection.charts import format_share
+    from coevo.view.inspection.page import format_share
 
     size = f"{format_count(inspection.n_rows, 'row')}, "
     size += format_count(inspection.n_columns, "column")
@@ -52,7 +52,7 @@ def _format_columns(
     """Yield the table of columns, with a header."""
     from rich.cells import cell_len
 
-    from coevo.inspection.charts import format_share, shorten_middle
+    from coevo.view.inspection.page import format_share, shorten_middle
 
     dots = "…" if is_unicode else "..."
     rows = [["name", "type", "holds", "distinct", "missing"]]
@@ -128,7 +128,7 @@ def format_sparkline(counts: Sequence[int], length: int, is_unicode: bool = True
 
 def _describe(column: InspectedColumn, length: int, dots: str) -> str:
     """Return the outcome of a column, in one line."""
-    from coevo.inspection.charts import format_value
+    from coevo.view.inspection.page import format_value
 
     info, summary = column.info, column.summary
     if not column.is_variable:

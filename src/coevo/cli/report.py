@@ -14,7 +14,7 @@ from coevo.cli.console import show_status
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
-    from coevo.report.page import Page
+    from coevo.view.page import Page
 
 __all__ = ["command"]
 
@@ -47,7 +47,7 @@ def command(source: str, other: str | None, output: str | None) -> None:
     """
     with show_status(f"Writing the report of {source} ..."):
         from coevo.files import check_output_path
-        from coevo.report.page import write_page
+        from coevo.view.page import write_page
 
         target = Path(output) if output is not None else _choose_target(source)
         check_output_path(target)
@@ -75,7 +75,7 @@ def _make_page(source: str) -> Page:
     """Return the page of a run, or of a network alone."""
     from coevo.bundled import open_network
     from coevo.io import read_run
-    from coevo.report.page import make_network_page, make_run_page
+    from coevo.view.page import make_network_page, make_run_page
 
     if _is_folder(source):
         run = read_run(Path(source))

@@ -137,7 +137,7 @@ def _check_figure(figure: str | None) -> None:
     """Raise an error before the run if the picture cannot be written."""
     from coevo.errors import ParameterError
     from coevo.files import check_output_path
-    from coevo.picture import PICTURE_FORMATS, find_picture_format
+    from coevo.view.picture import PICTURE_FORMATS, find_picture_format
 
     if figure is None:
         return

@@ -148,7 +148,7 @@ def command(
 
 def _choose_figures(figures: bool | None) -> bool:
     """Return whether to draw the figure; warn if nobody asked for it and the library is missing."""
-    from coevo.report import require_matplotlib
+    from coevo.view.figures import require_matplotlib
 
     if figures is False:
         return False

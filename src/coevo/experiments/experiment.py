@@ -27,7 +27,7 @@ from coevo.io import check_run_folder, format_bif
 from coevo.io.journal import Journal, JournalRecord, RunCallback
 from coevo.parallel import Cluster, Workers, check_workers, open_workers
 from coevo.randomness import random_stream
-from coevo.report import ReportTable, require_matplotlib
+from coevo.view.figures import ReportTable, require_matplotlib
 
 __all__ = [
     "ExperimentResult",

@@ -25,7 +25,7 @@ from coevo.graph.dag import DAG, Arc
 from coevo.graph.intervention import bound_sid, count_sid
 
 if TYPE_CHECKING:
-    from coevo.picture import LinkKind, Picture
+    from coevo.view.picture import LinkKind, Picture
 
 __all__ = ["Comparison", "compare"]
 
@@ -94,7 +94,7 @@ class Comparison:
         Picture
             It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
         """
-        from coevo.picture import Link, draw_graph
+        from coevo.view.picture import Link, draw_graph
 
         groups: dict[LinkKind, tuple[str, tuple[Arc, ...]]] = {
             "same": ("correct", self.correct),
@@ -111,7 +111,7 @@ class Comparison:
         return draw_graph(self.nodes, links, legend=legend)
 
     def _repr_html_(self) -> str:
-        from coevo.picture.notebook import Table, render_block, render_graph
+        from coevo.view.picture.notebook import Table, render_block, render_graph
 
         groups = {"missing": self.missing, "added": self.added, "reversed": self.reversed}
         arcs = [(*arc, word) for word, group in groups.items() for arc in group]

@@ -25,7 +25,7 @@ from coevo.errors import bad_parameter
 from coevo.graph.dag import DAG, Arc
 
 if TYPE_CHECKING:
-    from coevo.picture import Picture
+    from coevo.view.picture import Picture
 
 __all__ = ["CPDAG", "Edge"]
 
@@ -142,7 +142,7 @@ class CPDAG:
         Picture
             It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
         """
-        from coevo.picture import draw_graph, list_links
+        from coevo.view.picture import draw_graph, list_links
 
         return draw_graph(self._nodes, list_links(self._arcs, self._edges, arc_values))
 
@@ -166,7 +166,7 @@ class CPDAG:
         )
 
     def _repr_html_(self) -> str:
-        from coevo.picture.notebook import Table, render_block, render_graph
+        from coevo.view.picture.notebook import Table, render_block, render_graph
 
         links = [(*arc, "arc") for arc in self._arcs] + [(*edge, "edge") for edge in self._edges]
         caption = f"{repr(self)[1:-1]} (data cannot direct an edge)"

@@ -20,7 +20,7 @@ from coevo.errors import GraphError, bad_parameter, find_duplicate, suggest_matc
 from coevo.graph.arguments import read_arcs, read_names
 
 if TYPE_CHECKING:
-    from coevo.picture import Picture
+    from coevo.view.picture import Picture
 
 __all__ = ["DAG", "Arc", "VStructure"]
 
@@ -275,7 +275,7 @@ class DAG:
         >>> DAG(["rain", "wet"], [("rain", "wet")]).plot()
         <Picture: 2 variables, 1 arc, 76 x 118>
         """
-        from coevo.picture import draw_graph, list_links
+        from coevo.view.picture import draw_graph, list_links
 
         return draw_graph(self._nodes, list_links(self.arcs, (), arc_values))
 
@@ -304,7 +304,7 @@ class DAG:
         return f"<DAG: {len(self._nodes)} variables, {len(self.arcs)} arcs>"
 
     def _repr_html_(self) -> str:
-        from coevo.picture.notebook import Table, render_block, render_graph
+        from coevo.view.picture.notebook import Table, render_block, render_graph
 
         arcs = Table(["parent", "child"], self.arcs)
         caption = repr(self)[1:-1]

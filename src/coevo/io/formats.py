@@ -40,7 +40,7 @@ from coevo.io.text_files import decode_text, read_bytes, write_text_file
 from coevo.io.xml_tree import decode_xml
 from coevo.io.xmlbif import format_xmlbif, parse_xmlbif
 from coevo.network import BayesianNetwork
-from coevo.picture import PICTURE_FORMATS, find_picture_format
+from coevo.view.picture import PICTURE_FORMATS, find_picture_format
 
 __all__ = [
     "FORMATS",

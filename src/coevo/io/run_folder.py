@@ -3,7 +3,7 @@
     model.bif       the network, with tables fitted to the data
     run.json        version, command, seed, hash of the data, settings, times, score, arcs
     history.jsonl   one line a generation: the best score so far and its cost
-    report.html     all of it as a page (`coevo.report` writes it)
+    report.html     all of it as a page (`coevo.view` writes it)
 
 Each file is first written under a temporary name and then renamed, so that no file is ever
 incomplete.

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from coevo.missing import ImputationResult
     from coevo.network import BayesianNetwork
     from coevo.parallel import Traffic
-    from coevo.picture import Picture
     from coevo.posteriors import ArcStrength, BootstrapResult, Posterior
+    from coevo.view.picture import Picture
 
 __all__ = ["POSTERIOR", "PROOF", "STRENGTH", "LearnResult"]
 
@@ -406,7 +406,7 @@ class LearnResult:
     ) -> tuple[dict[str, str], list[str]]:
         """Write the run folder; return the files, and a sentence about each that is left out."""
         from coevo.io.run_folder import write_run
-        from coevo.report.page import make_run_page, write_page
+        from coevo.view.page import make_run_page, write_page
 
         facts = {
             "version": __version__,
@@ -525,7 +525,7 @@ def _write_posterior(posterior: Posterior, folder: str, facts: Mapping[str, Any]
 
 def _check_figures(what: str) -> list[str]:
     """Return a sentence if a figure cannot be drawn, else nothing."""
-    from coevo.report import require_matplotlib
+    from coevo.view.figures import require_matplotlib
 
     try:
         require_matplotlib()

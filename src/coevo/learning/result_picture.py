@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from coevo.checks import is_choice
 from coevo.errors import ParameterError, bad_choice
-from coevo.picture import Link, Picture, draw_graph
-from coevo.picture.notebook import Table, render_block, render_graph_and_table
+from coevo.view.picture import Link, Picture, draw_graph
+from coevo.view.picture.notebook import Table, render_block, render_graph_and_table
 
 __all__ = ["LineWidths", "draw_result", "render_result"]
 

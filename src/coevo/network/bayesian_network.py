@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # these modules import this one
     from coevo.network.inference import EvidenceProbability, Explanation
     from coevo.network.numbered_network import NumberedNetwork
     from coevo.network.rows import Prediction, RowLikelihood
-    from coevo.picture import Picture
+    from coevo.view.picture import Picture
 
 __all__ = ["CPT", "BayesianNetwork", "Evidence"]
 
@@ -528,7 +528,7 @@ class BayesianNetwork:
 
         The parameter and the result are those of `DAG.plot`.
         """
-        from coevo.picture import draw_graph, list_links
+        from coevo.view.picture import draw_graph, list_links
 
         states = {variable.name: format_list(variable.states) for variable in self.variables}
         links = list_links(self.dag.arcs, (), arc_values)
@@ -553,7 +553,7 @@ class BayesianNetwork:
         )
 
     def _repr_html_(self) -> str:
-        from coevo.picture.notebook import Table, render_block, render_graph
+        from coevo.view.picture.notebook import Table, render_block, render_graph
 
         arcs = Table(["parent", "child"], self.dag.arcs)
         graph = render_graph(len(self._variables), self.plot, arcs)

@@ -303,7 +303,7 @@ of 'age' as 'low' of mean.
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from coevo.picture.notebook import MAX_ROWS, Bar, Table, render_block, render_table
+        from coevo.view.picture.notebook import MAX_ROWS, Bar, Table, render_block, render_table
 
         names = [variable.name for variable in self.variables]
         pairs = zip(self, self.probabilities.flat, strict=True)

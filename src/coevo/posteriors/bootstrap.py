@@ -46,7 +46,7 @@ from coevo.search import SearchResult, SearchSpec, make_spec
 from coevo.signatures import accept_options
 
 if TYPE_CHECKING:
-    from coevo.picture import Picture
+    from coevo.view.picture import Picture
 
 __all__ = [
     "ORIGINAL",
@@ -157,7 +157,7 @@ class BootstrapResult:
         Picture
             It shows itself in a notebook. ``save("graph.svg")`` writes it as SVG, PNG or PDF.
         """
-        from coevo.picture import Link, draw_graph
+        from coevo.view.picture import Link, draw_graph
 
         links = []
         for arc in self.consensus.arcs:
@@ -168,7 +168,7 @@ class BootstrapResult:
         return draw_graph(self.consensus.nodes, links)
 
     def _repr_html_(self) -> str:
-        from coevo.picture.notebook import Table, render_block, render_graph_and_table
+        from coevo.view.picture.notebook import Table, render_block, render_graph_and_table
 
         rows = [
             (

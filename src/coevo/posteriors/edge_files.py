@@ -26,9 +26,16 @@ from coevo.io import make_run_folder, write_json, write_model
 from coevo.posteriors.bootstrap import BootstrapResult
 from coevo.posteriors.result import Posterior
 from coevo.posteriors.sample import AVERAGED, write_averaged
-from coevo.report import ReportTable, make_figure, write_figure
-from coevo.report.figures import BLUE, GREY, ORANGE, apply_style
 from coevo.user_files import UserFile, read_json
+from coevo.view.figures import (
+    BLUE,
+    GREY,
+    ORANGE,
+    ReportTable,
+    apply_style,
+    make_figure,
+    write_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,13 +18,13 @@ from coevo.graph import DAG, Arc
 from coevo.network.bayesian_network import Evidence
 from coevo.network.distribution import Distribution
 from coevo.network.rows import Prediction
-from coevo.picture import Link, Picture, draw_graph
-from coevo.picture.notebook import Table, render_block, render_graph_and_table
 from coevo.posteriors.consensus import EdgeProbability, find_median_graph, list_edges
 from coevo.posteriors.diagnostics import ChainDiagnostics
 from coevo.posteriors.sample import AveragedNetwork, DagSample
 from coevo.posteriors.settings import PosteriorSettings
 from coevo.signatures import check_keywords
+from coevo.view.picture import Link, Picture, draw_graph
+from coevo.view.picture.notebook import Table, render_block, render_graph_and_table
 
 __all__ = ["Posterior"]
 

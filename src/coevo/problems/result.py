@@ -17,13 +17,13 @@ from typing import Any
 
 from coevo import __version__
 from coevo.files import write_text
-from coevo.picture import Picture
 from coevo.problems.problem import Problem, TourProblem
 from coevo.problems.solver import SolveRow
 from coevo.problems.tour_picture import draw_tour
 from coevo.problems.tsplib import format_tour_file
 from coevo.run_files import make_run_folder, write_json, write_json_lines
 from coevo.search import StopReason
+from coevo.view.picture import Picture
 
 __all__ = ["SolveResult"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, format_count
-from coevo.picture import Picture
-from coevo.picture.scene import Group, Line, RoundedBox, Scene, Text
 from coevo.problems.problem import OrderingProblem, TourProblem
+from coevo.view.picture import Picture
+from coevo.view.picture.scene import Group, Line, RoundedBox, Scene, Text
 
 __all__ = ["check_coordinates", "draw_tour"]
 

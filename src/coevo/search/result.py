@@ -16,7 +16,7 @@ from coevo.search.budget import StopReason
 from coevo.search.support import Support
 
 if TYPE_CHECKING:
-    from coevo.picture import Picture
+    from coevo.view.picture import Picture
 
 __all__ = ["Checkpoint", "HistoryRow", "SearchResult"]
 
@@ -148,7 +148,7 @@ class SearchResult:
         return self.dag.plot()
 
     def _repr_html_(self) -> str:
-        from coevo.picture.notebook import Table, render_block, render_graph
+        from coevo.view.picture.notebook import Table, render_block, render_graph
 
         graph = render_graph(
             len(self.dag.nodes), self.plot, Table(["parent", "child"], self.dag.arcs)

@@ -15,8 +15,8 @@ from typing import Any
 from coevo import __version__
 from coevo.errors import CoevoError
 from coevo.json_text import load_json
-from coevo.picture.layout import Box, Layout, lay_out
 from coevo.run_files import write_json
+from coevo.view.picture.layout import Box, Layout, lay_out
 
 __all__ = ["make_lay_out"]
 

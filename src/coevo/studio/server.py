@@ -29,7 +29,7 @@ from coevo.studio.workspace import InUseError
 
 __all__ = ["make_address", "make_app", "make_server", "open_socket", "serve"]
 
-ASSETS = {"": "coevo.studio", "page/": "coevo.report.page"}  # folders of assets by their address
+ASSETS = {"": "coevo.studio", "page/": "coevo.view.page"}  # folders of assets by their address
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",

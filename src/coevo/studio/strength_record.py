@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from coevo.graph import DAG, Arc, DirectedBy
-from coevo.picture import Link, LinkKind, draw_graph
-from coevo.report.page import Page
-from coevo.report.page.edges import list_drawn_edges
 from coevo.studio.workspace import read_object
+from coevo.view.page import Page
+from coevo.view.page.model import list_drawn_edges
+from coevo.view.picture import Link, LinkKind, draw_graph
 
 __all__ = ["describe_confidence", "draw_confidence"]
 

@@ -135,6 +135,6 @@ class Studio:
 
 def _import_heavy() -> None:
     """Import what the first requests of a view need, while the user looks at the first page."""
-    import coevo.exploration
-    import coevo.report.page
+    import coevo.view.explorer
+    import coevo.view.page
     import coevo.learning  # noqa: F401  # isort: skip  # it takes longest

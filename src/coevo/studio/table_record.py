@@ -19,12 +19,15 @@ from coevo.data.cut_points import format_number
 from coevo.data.header_names import NEW_NAME
 from coevo.data.number_labels import NumberLabels
 from coevo.errors import DataError, ParameterError, suggest_match
-from coevo.inspection.api import describe_inspected
-from coevo.inspection.commands import find_dropped
-from coevo.inspection.read import read_for_inspection
-from coevo.inspection.result import InspectedColumn, TableInspection
 from coevo.learning import check_settings
 from coevo.studio.table_settings import TableSettings, parse_undo
+from coevo.view.inspection.read import read_for_inspection
+from coevo.view.inspection.result import (
+    InspectedColumn,
+    TableInspection,
+    describe_inspected,
+    find_dropped,
+)
 
 __all__ = ["InspectedSource", "count_bin_rows", "describe_table", "inspect_source"]
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from coevo.data.decisions import Decision
 from coevo.data.header_names import NEW_NAME
 from coevo.errors import ParameterError
-from coevo.inspection.commands import split_undo
 from coevo.run_files import write_json
 from coevo.studio.run_options import READING, check_options
+from coevo.view.inspection.result import split_undo
 
 if TYPE_CHECKING:
     from coevo.studio.workspace import StoredTable

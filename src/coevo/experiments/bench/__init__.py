@@ -47,7 +47,7 @@ from coevo.experiments.experiment import (
 from coevo.files import write_text
 from coevo.io.journal import Journal, RunCallback
 from coevo.parallel import Cluster, Workers
-from coevo.report import write_figure
+from coevo.view.figures import write_figure
 
 __all__ = [
     "Bench",

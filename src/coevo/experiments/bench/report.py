@@ -24,7 +24,7 @@ from coevo.experiments.experiment import (
     make_file_name,
 )
 from coevo.experiments.peers import PEERS
-from coevo.report import (
+from coevo.view.figures import (
     LINE_LOOKS,
     POINT_LOOKS,
     Look,

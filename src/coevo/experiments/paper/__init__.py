@@ -38,7 +38,7 @@ from coevo.experiments.paper.report import (
 from coevo.files import write_text
 from coevo.io.journal import RunCallback
 from coevo.parallel import Cluster
-from coevo.report import write_figure
+from coevo.view.figures import write_figure
 
 __all__ = ["Paper", "PaperRecord", "PaperResult", "run_paper"]
 

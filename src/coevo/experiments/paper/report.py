@@ -18,7 +18,7 @@ from coevo import __version__
 from coevo.experiments.experiment import format_file_list, make_file_name
 from coevo.experiments.paper.plan import Paper, PaperDataSet, PaperRecord
 from coevo.experiments.t_test import compute_t_test
-from coevo.report import ReportTable, draw_band_panel, make_figure
+from coevo.view.figures import ReportTable, draw_band_panel, make_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -45,7 +45,7 @@ from coevo.experiments.related_methods.summary import (
 from coevo.files import write_text
 from coevo.io.journal import RunCallback
 from coevo.parallel import Cluster
-from coevo.report import write_figure
+from coevo.view.figures import write_figure
 
 __all__ = ["Reviewed", "ReviewedRecord", "ReviewedResult", "run_reviewed"]
 

@@ -22,7 +22,7 @@ from coevo.experiments.related_methods.findings import (
 )
 from coevo.experiments.related_methods.plan import SYSTEMS, Reviewed
 from coevo.experiments.related_methods.summary import ELSEWHERE, ReviewedResults, ReviewedSummary
-from coevo.report import (
+from coevo.view.figures import (
     LINE_LOOKS,
     ReportTable,
     draw_box_panel,

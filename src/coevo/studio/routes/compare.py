@@ -18,8 +18,8 @@ from coevo.studio.routes.requests import Answer
 
 if TYPE_CHECKING:
     from coevo.graph import Comparison
-    from coevo.report.page import Page
     from coevo.studio.studio import Studio
+    from coevo.view.page import Page
 
 __all__ = ["make_routes"]
 
@@ -36,8 +36,8 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
 def _compare(studio: Studio, first: str, second: str) -> dict[str, Any]:
     """Return the drawing of the first network, coloured by its differences from the second."""
-    from coevo.exploration import draw_page
     from coevo.graph import compare
+    from coevo.view.explorer import draw_page
 
     shelf = get_shelf(studio)
     page, other = shelf.open_page(first), shelf.open_page(second)

@@ -18,9 +18,9 @@ from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, read_object
 
 if TYPE_CHECKING:
-    from coevo.exploration import Explorer
-    from coevo.report.page import Page
     from coevo.studio.studio import Studio
+    from coevo.view.explorer import Explorer
+    from coevo.view.page import Page
 
 __all__ = ["Shelf", "get_shelf", "make_routes"]
 
@@ -104,9 +104,9 @@ def _find_time(place: Path | str) -> int:
 def _open_network(
     studio: Studio, network_id: str, place: Path | str
 ) -> tuple[Page, Explorer | None]:
-    from coevo.exploration import Explorer
     from coevo.io import read_run
-    from coevo.report.page import make_network_page, make_run_page
+    from coevo.view.explorer import Explorer
+    from coevo.view.page import make_network_page, make_run_page
 
     if isinstance(place, Path) and place.is_dir():
         run = read_run(place)
@@ -150,7 +150,7 @@ def _has_run(folder: Path) -> bool:
 
 def _draw(studio: Studio, network_id: str, bars: str | None) -> dict[str, Any]:
     """Return the drawing of a network, with bars if asked for."""
-    from coevo.exploration import draw_page
+    from coevo.view.explorer import draw_page
 
     shelf = get_shelf(studio)
     page = shelf.open_page(network_id)

@@ -136,8 +136,8 @@ def _make_drawer(
     """Return what draws a network: a learned one with the directions that are known, or all."""
 
     def make(studio: Studio, network: str) -> tuple[bytes, str, str]:
-        from coevo.picture import Link, draw_graph
-        from coevo.report.page.edges import list_drawn_edges
+        from coevo.view.page.model import list_drawn_edges
+        from coevo.view.picture import Link, draw_graph
 
         found = studio.open_network(network)
         if has_all_arrows or not _is_run(studio, network):
@@ -156,7 +156,7 @@ def _make_drawer(
 def _make_report(studio: Studio, network: str) -> tuple[bytes, str, str]:
     """Return the report page: of the run, or of the network alone."""
     from coevo.io import read_run
-    from coevo.report.page import make_network_page, make_run_page, render_page
+    from coevo.view.page import make_network_page, make_run_page, render_page
 
     place = studio.locate_network(network)
     if isinstance(place, Path) and place.is_dir():

@@ -145,9 +145,9 @@ def _draw_once(
     names: tuple[str, ...], arcs: tuple[Arc, ...], known: tuple[Arc, ...]
 ) -> dict[str, Any]:
     """Draw a structure once, for all tabs that show it."""
-    from coevo.exploration.drawing import draw_page
     from coevo.graph import DAG
-    from coevo.report.page import Page
+    from coevo.view.explorer import draw_page
+    from coevo.view.page import Page
 
     title = "best network so far"
     return draw_page(Page(DAG(names, arcs), title=title, is_learned=True, known=known))

@@ -50,7 +50,7 @@ function explainAbsence(model, run, isActive) {
   return run.has_events ? "The search ended before evolution began." : "This run does not store its species.";
 }
 
-// What each species is, and what scores it, as in the report (coevo.report.page.species_section).
+// What each species is, and what scores it, as in the report (coevo.view.page.species_section).
 function explainSpecies({ masks, work }) {
   const order = "An order is a sequence of all variables. A parent must come before its child.";
   if (work) return `${order} A mask lists candidate parents for each child; it decides which families are scored. An order is scored by the best families that the masks have found for it, a mask by its credit: what the orders gain for each family that it scores. The higher its credit, the more families it may score.`;

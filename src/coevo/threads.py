@@ -67,7 +67,7 @@ class Threads:
         """
         n_parts = self.n * PARTS_PER_THREAD if is_uneven else self.n
         n_parts = min(n_parts, max(1, n_items // min_items))
-        if n_parts == 1:
+        if self.n == 1 or n_parts == 1:
             work(0, n_items, 0)
             return
         if self._pool is None:

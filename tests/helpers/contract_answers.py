@@ -1,14 +1,15 @@
 """The part of the contract about reproducible results; see `contracts`."""
 
 import json
+from concurrent import futures
 
 import numpy as np
 import pytest
 
-from coevo import threads as threads_module
 from coevo.score import FamilyScorer
 from coevo.score import cache as cache_module
-from coevo.search import Budget
+from coevo.score import scorer as scorer_module
+from coevo.search import Budget, order_climbs
 from helpers.hash_seeds import collect_outputs
 from helpers.problems import (
     find_differing_fields,
@@ -56,12 +57,14 @@ class SameAnswer:
     def test_threads_change_nothing(self, seed, monkeypatch):
         used = []
 
-        class Counting(threads_module.ThreadPoolExecutor):
+        class Counting(futures.ThreadPoolExecutor):
             def map(self, function, *arguments):
                 used.append(len(arguments[0]))
                 return super().map(function, *arguments)
 
-        monkeypatch.setattr(threads_module, "ThreadPoolExecutor", Counting)
+        monkeypatch.setattr(futures, "ThreadPoolExecutor", Counting)
+        monkeypatch.setattr(scorer_module, "PART_CELLS", 1)  # a small table is shared, too
+        monkeypatch.setattr(order_climbs, "SMALLEST_PART", 1)
         table = random_table(seed, n_variables=24, n_rows=80)
         runs = [
             self.run(FamilyScorer(table, "k2", n_jobs=n), seed, budget=Budget(max_generations=3))

@@ -152,9 +152,9 @@ def test_time_that_ends_before_the_first_generation(policy, method, seed, monkey
     """Each part of a batch takes a second: no search of the policy has a state."""
     clock, real = MovedClock(monkeypatch), FamilyScorer._compute_within_limit
 
-    def compute(scorer, families):
+    def compute(scorer, families, n_cells):
         clock.now += 1
-        return real(scorer, families)
+        return real(scorer, families, n_cells)
 
     monkeypatch.setattr(FamilyScorer, "_compute_within_limit", compute)
     _, table = sample_asia(seed)

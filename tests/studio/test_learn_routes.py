@@ -190,7 +190,7 @@ def test_a_search_survives_a_disk_without_space(client, studio, table):
     [
         ({"max_parents": 0}, "'max_parents' of learn must be an int >= 1 or None; got 0."),
         ({"score": "bicc"}, "Did you mean 'bic'?"),
-        ({"max_time": -1}, "'max_time' of Budget must be a number >= 0 or None; got -1."),
+        ({"max_time": -1}, "'max_time' of learn must be a number >= 0 or None; got -1."),
         ({"ess": [[1]]}, "The option 'ess' must be a text, a number or a list of them."),
     ],
 )

@@ -245,16 +245,22 @@ class BayesianNetwork:
 
         return add_arc(self, parent, child, table)
 
+    @check_keywords()
     def remove_arc(
-        self, parent: str, child: str, table: ArrayLike | None = None
+        self,
+        parent: str,
+        child: str,
+        table: ArrayLike | None = None,
+        *,
+        exact: bool = False,
     ) -> BayesianNetwork:
         """Return a network without an arc.
 
         `table` is the new table of the child. The default is its exact distribution given its other
         parents: no other table of this structure is closer to this network
         (`coevo.network.kl_divergence`). Where the other parents have an impossible configuration,
-        it is the mean over the parent. If it takes more than about a minute of work,
-        `ParameterError` is raised.
+        it is the mean over the parent. More than about a minute of work raises `ParameterError`,
+        unless ``exact=True`` asks for it.
 
         >>> from coevo.bundled import load_network
         >>> load_network("asia").remove_arc("smoke", "lung").table("lung").round(3).tolist()
@@ -262,7 +268,7 @@ class BayesianNetwork:
         """
         from coevo.network.editing import remove_arc
 
-        return remove_arc(self, parent, child, table)
+        return remove_arc(self, parent, child, table, exact)
 
     def reverse_arc(self, parent: str, child: str) -> BayesianNetwork:
         """Return a network with an arc reversed, and the same joint distribution.

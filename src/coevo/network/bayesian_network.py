@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coevo.data.variable import Variable
+from coevo.data.variable import Discrete, Variable
 from coevo.errors import NetworkError, find_duplicate, format_list, suggest_match
 from coevo.graph import DAG, Arc
 from coevo.network.node_distribution import CPT, NodeDistribution, TableDistribution
@@ -536,7 +536,11 @@ class BayesianNetwork:
         """
         from coevo.view.picture import draw_graph, list_links
 
-        states = {variable.name: format_list(variable.states) for variable in self.variables}
+        states = {
+            variable.name: format_list(variable.states)
+            for variable in self.variables
+            if isinstance(variable, Discrete)
+        }
         links = list_links(self.dag.arcs, (), arc_values)
         return draw_graph(list(self._variables), links, states)
 

@@ -15,6 +15,7 @@ would do without, because no rule looks at the numbers.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coevo.checks import is_int, is_number
-from coevo.data.variable import MAX_STATES, Variable
+from coevo.data.variable import MAX_STATES, Discrete, Variable
 from coevo.errors import (
     NetworkError,
     ParameterError,
@@ -72,6 +73,9 @@ def replace(
         for node in given or ():
             network.variable(node)  # raises for an unknown name
     names, states, parents, tables = names or {}, states or {}, parents or {}, tables or {}
+    for node in states:
+        if not isinstance(network.variable(node), Discrete):
+            raise NetworkError(f"{node!r} holds numbers, and has no states to replace.")
     # First the new families and tables, in the old names and states; then the order of the states;
     # then the new names: each step needs the names of the one before.
     distributions = {}
@@ -110,8 +114,10 @@ def _reorder_states(
         return network
 
     def reorder(variable: Variable) -> Variable:
-        order = orders.get(variable.name, range(variable.arity))
-        return Variable(variable.name, tuple(variable.states[i] for i in order))
+        if variable.name not in orders:
+            return variable
+        texts = tuple(variable.states[i] for i in orders[variable.name])
+        return dataclasses.replace(variable, states=texts)
 
     distributions = {}
     for variable in network.variables:
@@ -148,13 +154,12 @@ def _rename(
     twice = find_duplicate(names.get(v.name, v.name) for v in network.variables)
     if twice is not None:
         raise NetworkError(f"Two variables would have the name {twice!r}.")
-    renamed_variables = {
-        v.name: Variable(
-            names.get(v.name, v.name),
-            tuple(states.get(v.name, {}).get(state, state) for state in v.states),
-        )
-        for v in network.variables
-    }
+    renamed_variables = {}
+    for v in network.variables:
+        renamed_variables[v.name] = dataclasses.replace(v, name=names.get(v.name, v.name))
+        if v.name in states:
+            texts = tuple(states[v.name].get(state, state) for state in v.states)
+            renamed_variables[v.name] = dataclasses.replace(renamed_variables[v.name], states=texts)
     parents, distributions = {}, {}
     for node, variable in renamed_variables.items():
         family = [renamed_variables[parent] for parent in network.parents(node)]

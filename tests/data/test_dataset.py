@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coevo import memory
-from coevo.data import Dataset, Variable, write_data
+from coevo.data import Dataset, Discrete, Variable, write_data
 from coevo.errors import DataError, ParameterError
 from helpers.errors import refusal
 
@@ -276,3 +276,16 @@ def test_weighted_rows_are_expanded_only_if_they_fit_into_memory(monkeypatch, tm
     assert refusal(ParameterError, write_data, table, tmp_path / "t.parquet") == (
         f"The table as Parquet needs 32.0 GB of memory; {has}. Write it as CSV."
     )
+
+
+def test_an_ordered_variable_is_the_same_variable_with_an_ordered_column():
+    plain, ordered = (Discrete("x", ("lo", "hi"), is_ordered=flag) for flag in (False, True))
+    assert (plain, hash(plain)) == (ordered, hash(ordered))
+    assert not plain.is_ordered
+    assert ordered.is_ordered
+    assert (plain.size, plain.arity) == (2, 2)
+    assert Variable is Discrete
+    for variable in (plain, ordered):
+        frame = Dataset([variable], [[0, 1]]).to_pandas()
+        assert frame["x"].cat.ordered is variable.is_ordered
+    assert Dataset([plain], [[0, 1]]) == Dataset([ordered], [[0, 1]])

@@ -183,8 +183,17 @@ def test_a_question_that_takes_too_long_is_refused(monkeypatch):
     monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 1)
     found = message_of(network.remove_arc, "r03c04", "r04c04")
     assert found.startswith("The table of 'r04c04' without 'r03c04' is never estimated; the exact")
+    assert found.endswith("Give the table, or compute the exact answer with exact=True (--exact).")
+    network.remove_arc("r03c04", "r04c04", exact=True)
     found = message_of(kl_divergence, network, network)
     assert found.startswith("The divergence is never estimated; the exact answer would take")
+    assert kl_divergence(network, network, exact=True) == pytest.approx(0, abs=1e-12)
+    assert message_of(kl_divergence, network, network, exact=1) == (
+        "'exact' of kl_divergence must be a bool; got 1."
+    )
+    assert message_of(network.remove_arc, "r03c04", "r04c04", [0.5], exact=True) == (
+        "'exact' of remove_arc is about a table that is computed. Leave it out, or the table."
+    )
 
 
 # ---- replace

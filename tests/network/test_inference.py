@@ -173,7 +173,9 @@ def test_most_probable_states_have_a_limit_of_work(monkeypatch):
     expected = network.most_probable_states(["HR", "CO"])
     monkeypatch.setattr("coevo.network.elimination.MAX_OPERATIONS", 10)
     found = refusal(ParameterError, network.most_probable_states, ["HR", "CO"])
-    assert found.startswith("The most probable states of some variables are never estimated; the")
+    assert found.startswith(
+        "The most probable explanation of some variables is never estimated; the"
+    )
     assert found.endswith(
         "Give more evidence, ask for fewer variables, or compute the exact answer with exact=True "
         "(--exact)."

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import naive
-from coevo.data import Dataset, Variable, read_data
-from coevo.errors import CoevoError, FormatError, NetworkError
+from coevo.data import Continuous, Dataset, Variable, read_data
+from coevo.errors import CoevoError, DataError, FormatError, NetworkError
 from coevo.io import FORMATS, format_model
 from coevo.network import (
     BayesianNetwork,
@@ -312,4 +312,97 @@ def test_formats_say_what_they_can_hold(name):
     assert str(caught.value) == (
         f"{label} cannot hold the distribution of 'wet': it is of the kind 'noisy_or', and {label} "
         "holds table."
+    )
+
+
+# ---- a node of numbers
+
+
+class LinearGaussian(NodeDistribution):
+    """A number with a mean for each state of one discrete parent, and a standard deviation."""
+
+    kind = "linear_gaussian"
+
+    def __init__(self, variable, parents, means, deviation):
+        super().__init__(variable, parents)
+        self.means, self.deviation = np.array(means), deviation
+
+    @property
+    def n_parameters(self):
+        return len(self.means) + 1
+
+    def log_density(self, values):
+        off = np.asarray(values[self.variable.name]) - self.means[values[self.parents[0].name]]
+        scale = math.log(self.deviation * math.sqrt(2 * math.pi))
+        return -0.5 * (off / self.deviation) ** 2 - scale
+
+    def sample(self, values, n_rows, rng):
+        return rng.normal(self.means[values[self.parents[0].name]], self.deviation, n_rows)
+
+    def fit(self, table, ess=1.0):
+        return self
+
+    def describe(self):
+        return f"{self.label}: a normal distribution"
+
+    def as_dict(self):
+        return {"kind": self.kind, "name": self.variable.name, "means": self.means.tolist()}
+
+
+def make_mixed():
+    depth = LinearGaussian(Continuous("depth"), [RAIN], [0.0, 1.0, 4.0], 0.5)
+    return BayesianNetwork(
+        [RAIN, Continuous("depth")],
+        {"depth": ["rain"]},
+        {"rain": [0.5, 0.3, 0.2], "depth": depth},
+    )
+
+
+def test_a_node_of_numbers_stands_beside_tables():
+    network = make_mixed()
+    assert network.n_parameters == 2 + 4
+    assert [variable.size for variable in network.variables] == [3, 1]
+    depth = network.distribution("depth")
+    rain = network.distribution("rain").sample({}, 4000, np.random.default_rng(1))
+    drawn = depth.sample({"rain": rain}, 4000, np.random.default_rng(2))
+    for code, mean in enumerate([0.0, 1.0, 4.0]):
+        assert drawn[rain == code].mean() == pytest.approx(mean, abs=0.06)
+    assert depth.log_density({"rain": [2], "depth": [4.0]})[0] == pytest.approx(
+        -math.log(0.5 * math.sqrt(2 * math.pi))
+    )
+    assert depth.total_log_density({"rain": [2, 2], "depth": [4.0, 4.0]}, np.array([1, 2])) == (
+        pytest.approx(-3 * math.log(0.5 * math.sqrt(2 * math.pi)))
+    )
+    assert depth.label == "depth given rain"
+    assert network.dag.arcs == (("rain", "depth"),)
+    renamed = network.replace(names={"depth": "water"})
+    assert renamed.variable("water") == Continuous("water")
+    assert network.plot().save is not None
+    with pytest.raises(NetworkError) as caught:
+        network.replace(states={"depth": ["low"]})
+    assert str(caught.value) == "'depth' holds numbers, and has no states to replace."
+    with pytest.raises(NetworkError) as caught:
+        network.query("rain", {})
+    assert "linear_gaussian" in str(caught.value)
+    with pytest.raises(FormatError) as caught:
+        format_model(network, "json")
+    assert str(caught.value) == (
+        "JSON cannot hold the distribution of 'depth': it is of the kind 'linear_gaussian', and "
+        "JSON holds table."
+    )
+
+
+def test_a_table_needs_states():
+    for variable, parents in ((Continuous("depth"), [RAIN]), (WET, [Continuous("depth")])):
+        with pytest.raises(NetworkError) as caught:
+            TableDistribution(variable, parents, [[0.5, 0.5]])
+        assert str(caught.value) == (
+            f"The table of {variable.name!r} needs states, and 'depth' is "
+            "Continuous(name='depth'). Give a distribution of another kind."
+        )
+    with pytest.raises(DataError) as caught:
+        Dataset([Continuous("depth")], [[0, 1]])
+    assert str(caught.value) == (
+        "A Dataset holds states, and 'depth' is no Discrete variable. Cut numbers into bins with "
+        "read_data(discretise='mdl')."
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coevo.data.state_order import sort_naturally
     from coevo.data.table import RowDigest, Table
     from coevo.data.table_audit import Finding, audit
-    from coevo.data.variable import MAX_STATES, Variable
+    from coevo.data.variable import MAX_STATES, Continuous, Discrete, Variable
     from coevo.data.writer import check_writable, write_data
 else:
     __getattr__, __dir__ = import_lazily(
@@ -32,7 +32,7 @@ else:
         reader="as_dataset as_rows read_data read_incomplete read_table",
         state_order="sort_naturally",
         table="RowDigest Table",
-        variable="MAX_STATES Variable",
+        variable="MAX_STATES Continuous Discrete Variable",
         writer="check_writable write_data",
     )
 
@@ -41,9 +41,11 @@ __all__ = [
     "MAX_STATES",
     "Codes",
     "ColumnInfo",
+    "Continuous",
     "CutPoints",
     "Dataset",
     "Decision",
+    "Discrete",
     "Finding",
     "IncompleteDataset",
     "ReadOptions",

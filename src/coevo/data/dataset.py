@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_int
 from coevo.data.table import RowDigest, Table
-from coevo.data.variable import Variable
+from coevo.data.variable import Discrete, Variable
 from coevo.errors import DataError, bad_parameter, find_duplicate, import_optional
 from coevo.memory import check_memory
 
@@ -224,7 +224,9 @@ class Dataset(Table):
         self._check_frame()
         return pandas.DataFrame(
             {
-                variable.name: pandas.Categorical.from_codes(codes, list(variable.states))
+                variable.name: pandas.Categorical.from_codes(
+                    codes, list(variable.states), ordered=variable.is_ordered
+                )
                 for variable, codes in self.iterate_columns()
             }
         )
@@ -369,6 +371,11 @@ def _check_columns(variables: tuple[Variable, ...], columns: Sequence[NDArray[np
     if not columns:
         raise DataError("The table has no columns. A network needs at least two.")
     for variable, column in zip(variables, columns, strict=True):
+        if not isinstance(variable, Discrete):
+            raise DataError(
+                f"A Dataset holds states, and {getattr(variable, 'name', variable)!r} is no "
+                "Discrete variable. Cut numbers into bins with read_data(discretise='mdl')."
+            )
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise DataError(f"Column {variable.name!r} does not have one code for each row.")
         if not len(column):

@@ -143,11 +143,11 @@ def read_data(
     >>> dataset
     <Dataset: 3 rows, 2 variables>
     >>> dataset.source_variables[0]
-    Variable(name='rain', states=('no', 'yes'))
+    Discrete(name='rain', states=('no', 'yes'))
     >>> measured = np.array([[0.2, 7], [1.4, 8], [3.1, 8], [9.9, 7]])
     >>> binned = read_data(measured, names=["mm", "day"], discretise="quantile", bins=2)
     >>> binned.source_variables[0]
-    Variable(name='mm', states=('below_2', 'from_2'))
+    Discrete(name='mm', states=('below_2', 'from_2'))
     >>> _, info = read_data(
     ...     measured, names=["mm", "day"], types={"mm": [1, 3]}, bins=2, return_info=True
     ... )

@@ -98,7 +98,7 @@ def make_portable(
 
     >>> wet = BayesianNetwork([Variable("very wet", ("<5",))], {}, {"very wet": [1.0]})
     >>> make_portable(wet).variables, make_portable(wet).tables["very_wet"].tolist()
-    ((Variable(name='very_wet', states=('lt_5', 'never')),), [[1.0, 0.0]])
+    ((Discrete(name='very_wet', states=('lt_5', 'never')),), [[1.0, 0.0]])
     """
     fits_name, fits_state = is_portable or _is_portable_name, is_portable or _is_portable_state
     names = [variable.name for variable in network.variables]

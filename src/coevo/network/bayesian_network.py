@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coevo.data.variable import Variable
+from coevo.data.variable import Discrete, Variable
 from coevo.errors import NetworkError, find_duplicate, format_list, suggest_match
 from coevo.graph import DAG, Arc
 from coevo.network.node_distribution import CPT, NodeDistribution, TableDistribution
@@ -245,16 +245,22 @@ class BayesianNetwork:
 
         return add_arc(self, parent, child, table)
 
+    @check_keywords()
     def remove_arc(
-        self, parent: str, child: str, table: ArrayLike | None = None
+        self,
+        parent: str,
+        child: str,
+        table: ArrayLike | None = None,
+        *,
+        exact: bool = False,
     ) -> BayesianNetwork:
         """Return a network without an arc.
 
         `table` is the new table of the child. The default is its exact distribution given its other
         parents: no other table of this structure is closer to this network
         (`coevo.network.kl_divergence`). Where the other parents have an impossible configuration,
-        it is the mean over the parent. If it takes more than about a minute of work,
-        `ParameterError` is raised.
+        it is the mean over the parent. More than about a minute of work raises `ParameterError`,
+        unless ``exact=True`` asks for it.
 
         >>> from coevo.bundled import load_network
         >>> load_network("asia").remove_arc("smoke", "lung").table("lung").round(3).tolist()
@@ -262,7 +268,7 @@ class BayesianNetwork:
         """
         from coevo.network.editing import remove_arc
 
-        return remove_arc(self, parent, child, table)
+        return remove_arc(self, parent, child, table, exact)
 
     def reverse_arc(self, parent: str, child: str) -> BayesianNetwork:
         """Return a network with an arc reversed, and the same joint distribution.
@@ -530,7 +536,11 @@ class BayesianNetwork:
         """
         from coevo.view.picture import draw_graph, list_links
 
-        states = {variable.name: format_list(variable.states) for variable in self.variables}
+        states = {
+            variable.name: format_list(variable.states)
+            for variable in self.variables
+            if isinstance(variable, Discrete)
+        }
         links = list_links(self.dag.arcs, (), arc_values)
         return draw_graph(list(self._variables), links, states)
 

@@ -15,6 +15,7 @@ would do without, because no rule looks at the numbers.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coevo.checks import is_int, is_number
-from coevo.data.variable import MAX_STATES, Variable
+from coevo.data.variable import MAX_STATES, Discrete, Variable
 from coevo.errors import (
     NetworkError,
     ParameterError,
@@ -33,10 +34,9 @@ from coevo.errors import (
     suggest_match,
 )
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.distribution import describe_infeasible
 from coevo.network.inference import query
 from coevo.network.node_distribution import CPT, NodeDistribution, TableDistribution, check_size
-from coevo.network.question import JointQuestion
+from coevo.network.work_limit import WorkLimit, check_exact
 from coevo.randomness import RandomState, resolve_seed
 from coevo.signatures import check_keywords
 
@@ -73,6 +73,9 @@ def replace(
         for node in given or ():
             network.variable(node)  # raises for an unknown name
     names, states, parents, tables = names or {}, states or {}, parents or {}, tables or {}
+    for node in states:
+        if not isinstance(network.variable(node), Discrete):
+            raise NetworkError(f"{node!r} holds numbers, and has no states to replace.")
     # First the new families and tables, in the old names and states; then the order of the states;
     # then the new names: each step needs the names of the one before.
     distributions = {}
@@ -111,8 +114,10 @@ def _reorder_states(
         return network
 
     def reorder(variable: Variable) -> Variable:
-        order = orders.get(variable.name, range(variable.arity))
-        return Variable(variable.name, tuple(variable.states[i] for i in order))
+        if variable.name not in orders:
+            return variable
+        texts = tuple(variable.states[i] for i in orders[variable.name])
+        return dataclasses.replace(variable, states=texts)
 
     distributions = {}
     for variable in network.variables:
@@ -149,13 +154,12 @@ def _rename(
     twice = find_duplicate(names.get(v.name, v.name) for v in network.variables)
     if twice is not None:
         raise NetworkError(f"Two variables would have the name {twice!r}.")
-    renamed_variables = {
-        v.name: Variable(
-            names.get(v.name, v.name),
-            tuple(states.get(v.name, {}).get(state, state) for state in v.states),
-        )
-        for v in network.variables
-    }
+    renamed_variables = {}
+    for v in network.variables:
+        renamed_variables[v.name] = dataclasses.replace(v, name=names.get(v.name, v.name))
+        if v.name in states:
+            texts = tuple(states[v.name].get(state, state) for state in v.states)
+            renamed_variables[v.name] = dataclasses.replace(renamed_variables[v.name], states=texts)
     parents, distributions = {}, {}
     for node, variable in renamed_variables.items():
         family = [renamed_variables[parent] for parent in network.parents(node)]
@@ -196,16 +200,27 @@ def add_arc(
 
 
 def remove_arc(
-    network: BayesianNetwork, parent: str, child: str, table: ArrayLike | None = None
+    network: BayesianNetwork,
+    parent: str,
+    child: str,
+    table: ArrayLike | None = None,
+    exact: bool = False,
 ) -> BayesianNetwork:
     """Return the network without an arc."""
+    check_exact(exact, "remove_arc")
     _check_arc(network, parent, child)
     parents = network.parents(child)
     names = tuple(name for name in parents if name != parent)
     if table is not None:
+        if exact:
+            raise ParameterError(
+                "'exact' of remove_arc is about a table that is computed. "
+                "Leave it out, or the table."
+            )
         return _replace_family(network, {child: (names, table)})
     # P(child | the others) is the sum over the parent of P(child | all) P(parent | the others).
-    shares = _query_joint(network, parents, f"The table of {child!r} without {parent!r}")
+    limit = WorkLimit(f"The table of {child!r} without {parent!r}", exact, "Give the table")
+    shares = query(network, parents, limit=limit).probabilities
     axis = parents.index(parent)
     totals = shares.sum(axis=axis, keepdims=True)
     rest = tuple(i for i in range(len(parents)) if i != axis)
@@ -310,16 +325,6 @@ def _check_table_size(network: BayesianNetwork, child: str, parents: Sequence[st
     check_size(family, "Keep these arcs as they are.")
 
 
-def _query_joint(network: BayesianNetwork, names: Sequence[str], what: str) -> Cube:
-    """Return the joint distribution of some variables; raise `ParameterError` if it takes long."""
-    cost = JointQuestion(network, {}, {}, names).calculation.cost
-    if not cost.is_feasible:
-        raise ParameterError(
-            f"{what} is never estimated; {describe_infeasible(cost, cost.is_in_memory)}."
-        )
-    return query(network, names, exact=True).probabilities
-
-
 @check_keywords()
 def random_network(
     variables: int | Sequence[str] | Sequence[Variable],
@@ -420,19 +425,22 @@ def _declare_variables(
     return declared
 
 
-def kl_divergence(p: BayesianNetwork, q: BayesianNetwork) -> float:
+@check_keywords()
+def kl_divergence(p: BayesianNetwork, q: BayesianNetwork, *, exact: bool = False) -> float:
     """Return the Kullback-Leibler divergence of `q` from `p`: the mean of log(p / q) under p.
 
     In nats. It is 0 if both are the same distribution, whatever their arcs, and infinite if `q`
     gives probability 0 to something that is possible under `p`. It is not symmetric. It is exact:
     the mean log-probability of each variable given its parents needs the joint distribution of its
-    family under `p`, which inference gives. If that takes more than about a minute of work,
-    `ParameterError` is raised.
+    family under `p`, which inference gives. More than about a minute of work raises
+    `ParameterError`, unless ``exact=True`` asks for it.
 
     Parameters
     ----------
     p, q : BayesianNetwork
         Two networks with the same variables and states, in any order.
+    exact : bool, default: False
+        Compute the divergence however long it takes.
 
     Examples
     --------
@@ -448,17 +456,19 @@ def kl_divergence(p: BayesianNetwork, q: BayesianNetwork) -> float:
     for label, network in (("p", p), ("q", q)):
         if not isinstance(network, BayesianNetwork):
             raise bad_parameter(label, "kl_divergence", "a BayesianNetwork", network)
+    check_exact(exact, "kl_divergence")
     _check_same_variables(p, q)
+    limit = WorkLimit("The divergence", exact, "Compare smaller networks")
     terms = []
     for variable in p.variables:
         # The terms of a variable with the same parents in both come from one joint distribution.
         own, other = ([*each.parents(variable.name), variable.name] for each in (p, q))
-        joint = _query_joint(p, own, "The divergence")
+        joint = query(p, own, limit=limit).probabilities
         terms.append(_average_logs(_make_cube(p, variable.name), joint))
         if set(own) == set(other):
             joint = joint.transpose([own.index(name) for name in other])
         else:
-            joint = _query_joint(p, other, "The divergence")
+            joint = query(p, other, limit=limit).probabilities
         terms.append(-_average_logs(_align_states(q, p, variable.name), joint))
     return max(0.0, math.fsum(terms))  # round-off can make it negative
 

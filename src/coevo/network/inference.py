@@ -493,7 +493,7 @@ def most_probable_states(
     free = [name for name, variable in variables.items() if variable.arity > 1]
     elimination = Elimination(network, evidence, relevant, free)
     way_out = "Give more evidence, ask for fewer variables"
-    limit = WorkLimit("The most probable states of some variables", exact, way_out)
+    limit = WorkLimit("The most probable explanation of some variables", exact, way_out)
     limit.add(elimination.measure_cost(is_maximised=True), is_all=True)
     total, found = elimination.maximise(free)
     if total == -math.inf:

@@ -24,7 +24,7 @@ from coevo.data.dataset import Dataset
 from coevo.data.match_states import find_code
 from coevo.data.state_words import format_share, format_state
 from coevo.data.table import Table
-from coevo.data.variable import Variable
+from coevo.data.variable import Discrete, Variable
 from coevo.errors import NetworkError, bad_parameter, find_duplicate, format_count, format_list
 
 if TYPE_CHECKING:  # this module imports ours
@@ -185,6 +185,12 @@ class TableDistribution(NodeDistribution):
 
     def __init__(self, variable: Variable, parents: Iterable[Variable], table: ArrayLike) -> None:
         super().__init__(variable, parents)
+        for each in self.family:
+            if not isinstance(each, Discrete):
+                raise NetworkError(
+                    f"The table of {variable.name!r} needs states, and {each.name!r} is "
+                    f"{each!r}. Give a distribution of another kind."
+                )
         self._table = _check_table(variable.name, self._shape, table)
 
     @property

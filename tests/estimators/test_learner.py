@@ -45,7 +45,7 @@ def learner():
 
 def test_results_agree_with_learn(frame, learner):
     assert learner.fit(frame, y=None) is learner
-    found = learn(frame, method="hill_climb", states=load_network("survey").variables)
+    found = learn(frame, method="hill_climb", read={"states": load_network("survey").variables})
     assert (learner.dag_, learner.cpdag_) == (found.dag, found.cpdag)
     assert (learner.score_, learner.network_) == (found.score, found.network)
     assert [row.score for row in learner.history_] == [row.score for row in found.history]

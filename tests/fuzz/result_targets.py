@@ -15,6 +15,7 @@ from coevo.exact import check_certificate, read_certificate
 from coevo.exact.certificate import CERTIFICATE
 from fuzz.archives import mutate_packed
 from fuzz.target import Target
+from helpers.values import as_values
 
 
 def make_result_targets(folder):
@@ -24,7 +25,9 @@ def make_result_targets(folder):
     yield _make_certificate_target(folder, table)
     run = folder / "run"
     options = {"random_state": 1, "progress": False}
-    coevo.posterior(table, method="k2", score="bdeu", networks=8, output=run, **options)
+    coevo.posterior(
+        table, method="k2", networks=8, output=run, **as_values({"score": "bdeu", **options})
+    )
     strength = coevo.bootstrap_strength(table, bootstraps=4, method="hill_climb", random_state=1)
     write_strength(strength, folder / "strength", figures=False)
     places = run / "posterior", folder / "strength"

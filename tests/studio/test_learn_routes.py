@@ -13,6 +13,7 @@ from coevo.io import read_run
 from coevo.search.species import list_credit, summarise_species
 from coevo.studio.events import read_events
 from coevo.studio.workspace import read_object
+from helpers.values import as_values
 
 FEW = {"method": "ccma", "max_generations": 8, "random_state": 3, "bootstraps": 0}
 
@@ -45,7 +46,7 @@ def test_a_search_equals_that_of_the_command_line(client, studio, table):
         f"--bootstraps 0 -o 'runs/{name}'"
     )
     path = studio.workspace.open_table(table).path
-    same = coevo.learn(path, **FEW)
+    same = coevo.learn(path, **as_values(FEW))
     assert arcs_of(studio, name) == same.network.dag.arcs
     assert facts["saved"]["score"] == same.search.score
     events = read_events(studio.workspace.locate("runs", name))
@@ -109,7 +110,7 @@ def test_stop_extend_and_continue_on_the_command_line(client, studio, table, mon
     facts = client.get("/api/runs/long").json()
     assert (facts["state"], facts["saved"]["generations"]) == ("done", n_done + 3)
     path = studio.workspace.open_table(table).path
-    same = coevo.learn(path, **{**options, "max_generations": n_done + 3})
+    same = coevo.learn(path, **as_values({**options, "max_generations": n_done + 3}))
     assert arcs_of(studio, "long") == same.network.dag.arcs
 
     monkeypatch.chdir(studio.workspace.root)
@@ -117,14 +118,14 @@ def test_stop_extend_and_continue_on_the_command_line(client, studio, table, mon
     words[words.index("--max-generations") + 1] = str(n_done + 6)
     found = CliRunner().invoke(cli, [*words, "--resume"], catch_exceptions=False)
     assert found.exit_code == 0, found.output
-    longer = coevo.learn(path, **{**options, "max_generations": n_done + 6})
+    longer = coevo.learn(path, **as_values({**options, "max_generations": n_done + 6}))
     assert arcs_of(studio, "long") == longer.network.dag.arcs
     assert client.get("/api/runs/long").json()["saved"]["generations"] == n_done + 6
 
 
 def test_a_run_of_the_command_line_is_shown(client, studio, tmp_path):
     rows = coevo.sample(coevo.load_network("asia"), 200, random_state=2)
-    coevo.learn(rows, **FEW, output=tmp_path / "mine")
+    coevo.learn(rows, output=tmp_path / "mine", **as_values(FEW))
     name = studio.workspace.add_named("runs", tmp_path / "mine")
     facts = client.get(f"/api/runs/{name}").json()
     assert (facts["state"], facts["has_network"], facts["has_events"]) == ("done", True, False)
@@ -148,7 +149,7 @@ def test_a_failed_search_says_why(client, studio):
     name = run_to_end(client, studio, "flat")
     facts = client.get(f"/api/runs/{name}").json()
     with pytest.raises(coevo.CoevoError) as caught:
-        coevo.learn(studio.workspace.open_table("flat").path, **FEW)
+        coevo.learn(studio.workspace.open_table("flat").path, **as_values(FEW))
     assert (facts["state"], facts["error"]) == ("failed", str(caught.value))
     path = studio.workspace.open_table("flat").path
     path.write_text("a,b\n" + "1,2\n2,1\n" * 5)  # the user mends the table

@@ -32,7 +32,7 @@ from coevo.data.columns import (
 from coevo.data.dataset import Codes
 from coevo.data.frame_reader import read_series
 from coevo.data.infer_columns import infer_columns
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.variable import MAX_STATES
 from coevo.errors import DataError
 from coevo.outofcore.schema import (
@@ -50,11 +50,11 @@ class Chunk(ABC):
     """Some rows of a table."""
 
     @abstractmethod
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Yield the selected columns of a few rows at a time, each with its location."""
 
 
-def survey_chunk(options: ReadOptions, chunk: Chunk) -> list[ColumnSurvey]:
+def survey_chunk(options: ReadPlan, chunk: Chunk) -> list[ColumnSurvey]:
     """Return the labels and counts of each column; raise `DataError` for invalid values."""
     counts: dict[str, Counter[str]] = {}
     declared: dict[str, dict[str, None] | None] = {}
@@ -83,7 +83,7 @@ def survey_chunk(options: ReadOptions, chunk: Chunk) -> list[ColumnSurvey]:
     ]
 
 
-def encode_chunk(schema: Schema, options: ReadOptions, chunk: Chunk) -> Codes:
+def encode_chunk(schema: Schema, options: ReadPlan, chunk: Chunk) -> Codes:
     """Return the codes of a chunk: (n_variables, n_rows), in canonical order."""
     position = {variable.name: i for i, variable in enumerate(schema.variables)}
     parts = [np.empty((len(schema.variables), 0), dtype=schema.dtype)]
@@ -97,7 +97,7 @@ def encode_chunk(schema: Schema, options: ReadOptions, chunk: Chunk) -> Codes:
 
 
 def _read_columns(
-    options: ReadOptions, chunk: Chunk
+    options: ReadPlan, chunk: Chunk
 ) -> Iterator[tuple[list[Column], tuple[ColumnInfo, ...]]]:
     """Yield the columns of states of a few rows at a time, and the infos of the columns."""
     for where, frame in chunk.read_frames(options):

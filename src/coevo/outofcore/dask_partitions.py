@@ -13,7 +13,7 @@ import narwhals as nw
 from narwhals.dependencies import is_dask_dataframe
 
 from coevo.data.frame_reader import as_frame
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.outofcore.chunks import Chunk
 from coevo.outofcore.schema import check_cut_points
 
@@ -27,7 +27,7 @@ class Partition(Chunk):
     number: int
     partition: Any
 
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Yield the selected columns and their location; yield nothing if there are no rows."""
         frame = as_frame(self.partition)
         if frame is None:
@@ -57,12 +57,12 @@ class LazyPartition(Chunk):
     number: int
     partition: Any
 
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Compute the partition; yield the same as `Partition`."""
         yield from Partition(self.number, self.partition.compute()).read_frames(options)
 
 
-def list_partitions(frame: Any, options: ReadOptions) -> list[LazyPartition]:
+def list_partitions(frame: Any, options: ReadPlan) -> list[LazyPartition]:
     """Return the partitions of a Dask data frame without computing them; check the options."""
     check_cut_points(options)
     names = options.opening.rename_columns([str(name) for name in frame.columns])

@@ -11,7 +11,7 @@ from typing import Any
 import narwhals as nw
 
 from coevo.data.parquet import list_columns, open_parquet
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import DataError, FileError, import_optional
 from coevo.files import open_source
 from coevo.outofcore.chunks import Chunk
@@ -31,7 +31,7 @@ class ParquetChunk(Chunk):
     groups: tuple[int, ...]
     first_row: int  # position in the file, counted from 0
 
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Yield the selected columns of a few rows at a time, each with its location."""
         arrow = import_optional("pyarrow", "PyArrow", "parquet")
         with open_parquet(Path(self.path)) as parquet:
@@ -53,7 +53,7 @@ class ParquetChunk(Chunk):
         arrow.default_memory_pool().release_unused()  # else it stays allocated beside the codes
 
 
-def list_chunks(source: str | Path, rows: int, options: ReadOptions) -> list[ParquetChunk]:
+def list_chunks(source: str | Path, rows: int, options: ReadPlan) -> list[ParquetChunk]:
     """Return chunks of about `rows` rows of a Parquet file, or of all files in a folder."""
     check_cut_points(options)
     path = Path(source)

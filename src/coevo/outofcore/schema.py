@@ -23,7 +23,7 @@ from coevo.data.infer_columns import are_states
 from coevo.data.number_labels import parse_numbers
 from coevo.data.option_hints import format_drop_hint, format_type_hint
 from coevo.data.prepare_columns import prepare_columns
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.state_order import sort_naturally
 from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError
@@ -75,7 +75,7 @@ class Schema:
         return np.dtype(np.uint8 if max(v.arity for v in self.variables) <= 256 else np.uint16)
 
 
-def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadOptions) -> Schema:
+def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadPlan) -> Schema:
     """Return the schema of a table from the surveys of all its chunks, in their order.
 
     The survey of a chunk without rows is empty.
@@ -111,7 +111,7 @@ def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadOption
     return Schema(tuple(source), variables, counts, n_rows, tuple(infos))
 
 
-def check_cut_points(options: ReadOptions) -> None:
+def check_cut_points(options: ReadPlan) -> None:
     """Raise `DataError` if a continuous column has no given cut points."""
     for name, column_type in options.types.items():
         if column_type.kind == "continuous" and column_type.cuts is None:
@@ -122,7 +122,7 @@ def check_cut_points(options: ReadOptions) -> None:
             )
 
 
-def _refuse_measurement(name: str, seen: Counter[str], options: ReadOptions) -> None:
+def _refuse_measurement(name: str, seen: Counter[str], options: ReadPlan) -> None:
     """Raise `DataError` for numbers that `learn` would cut into bins in memory."""
     numbers = parse_numbers(list(seen)) if options.refuses_measurements else None
     if numbers is None:
@@ -143,7 +143,7 @@ def _refuse_dirt(name: str, seen: Counter[str]) -> None:
     counts = np.array(list(seen.values()))
     scaled = np.ceil(counts * min(1.0, MAX_SKETCH / counts.sum())).astype(np.int64)
     column = Column(name, list(seen), np.repeat(np.arange(len(seen)), scaled))
-    options = ReadOptions.from_parameters(discretise="mdl").allow_missing()
+    options = ReadPlan.from_parameters(discretise="mdl").allow_missing()
     prepared = prepare_columns([column], options, min_columns=0)
     found = [one for one in prepared.notes.decisions if one.kind in CORRECTIONS]
     if found:
@@ -167,7 +167,7 @@ def format_cut_hint(name: str) -> str:
     )
 
 
-def _sort_declared(name: str, states: tuple[str, ...], options: ReadOptions) -> tuple[str, ...]:
+def _sort_declared(name: str, states: tuple[str, ...], options: ReadPlan) -> tuple[str, ...]:
     """Return declared states, sorted if each chunk has declared only the states that it shows."""
     column_type = options.types.get(name)
     if column_type is None or column_type.kind != "categorical" or column_type.states is not None:
@@ -186,7 +186,7 @@ def merge_holds(kinds: Sequence[str]) -> str:
     return next(filter(None, kinds), "")
 
 
-def _make_column_info(variable: Variable, holds: str, options: ReadOptions) -> ColumnInfo:
+def _make_column_info(variable: Variable, holds: str, options: ReadPlan) -> ColumnInfo:
     """Return the info of a column, as `read_data` would return it."""
     column_type = options.types.get(variable.name)
     cuts = None if column_type is None else column_type.cuts

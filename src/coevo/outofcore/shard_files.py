@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data import ReadOptions, Variable
+from coevo.data import ReadPlan, Variable
 from coevo.errors import FileError
 from coevo.outofcore.chunks import Chunk, encode_chunk, survey_chunk
 from coevo.outofcore.family_counts import FamilyCounts
@@ -69,13 +69,11 @@ def write_shards(
     rows : int
         Approximate number of rows of a shard; no row group is divided.
     """
-    options = ReadOptions.from_parameters(states, drop, types)
+    options = ReadPlan.from_parameters(states, drop, types)
     return write_shard_files(list_chunks(source, rows, options), options, folder)
 
 
-def write_shard_files(
-    chunks: Sequence[Chunk], options: ReadOptions, folder: str | Path
-) -> ShardFiles:
+def write_shard_files(chunks: Sequence[Chunk], options: ReadPlan, folder: str | Path) -> ShardFiles:
     """Read the chunks of a table in two passes; write a shard for each into a folder."""
     schema = merge_surveys([survey_chunk(options, chunk) for chunk in chunks], options)
     table = ShardedTable(schema)

@@ -206,7 +206,7 @@ def test_too_few_columns(seed):
 
 def test_bad_parameters(tmp_path):
     assert refusal(ParameterError, inspect_table, PATIENTS, bins=1) == (
-        "'bins' of read_data must be an int >= 2; got 1."
+        "'bins' of inspect_table must be an int >= 2 or None; got 1."
     )
     path = tmp_path / "no.csv"
     assert refusal(FileError, inspect_table, path) == f"There is no file '{path}'."

@@ -17,7 +17,7 @@ from coevo.data import read_data, write_data
 from coevo.errors import CoevoWarning, DataError, GraphError, NetworkError, ParameterError
 from coevo.graph import CPDAG, Constraints
 from coevo.io import Knowledge, read_run
-from coevo.learning import learn
+from coevo.learning import check_settings, learn
 from coevo.network import fit_network, sample
 from coevo.score import FamilyScorer, arc_gains, find_best_addition
 from coevo.search import METHODS, Budget, HillClimb, run_search
@@ -67,7 +67,7 @@ def test_the_parent_penalty(rows):
     assert priced.as_dict()["parent_penalty"] == 30
     assert "parent_penalty" not in plain.as_dict()
     with pytest.raises(
-        ParameterError, match="'parent_penalty' of learn must be a number from 0 to 1,000,000"
+        ParameterError, match="'parent_penalty' of Objective must be a number from 0 to 1,000,000"
     ):
         learn(rows, score=coevo.Objective(parent_penalty=-1))
 
@@ -200,12 +200,23 @@ def test_a_dict_of_constraints_is_a_file_in_memory(rows, tmp_path):
     assert found.spec == learn(rows, **as_values({"constraints": path, **QUICK})).spec
     assert not found.dag.parents("asia")
     assert not found.dag.children("xray")
-    ends = learn(rows, **as_values({"roots": ["asia"], "leaves": ["dysp,xray"], **QUICK}))
+    ends = learn(rows, **as_values({"roots": ["asia"], "leaves": ["dysp", "xray"], **QUICK}))
     assert ends.spec.constraints == Constraints(roots=["asia"], leaves=["dysp", "xray"])
-    both = learn(
-        rows, **as_values({"constraints": Constraints(roots=["smoke"]), "roots": ["asia"], **QUICK})
-    )
-    assert both.spec.constraints.roots == ("asia", "smoke")
+
+
+def test_roots_and_leaves_beside_the_constraints(rows):
+    """As on the command line, where a name may hold several with commas."""
+    given = {"roots": ["asia"], "leaves": ["dysp,xray"]}
+    spec = check_settings("learn", constraints=Constraints(roots=["smoke"]), **given)
+    found = spec.resolve_spec(rows.names).constraints
+    assert found == Constraints(roots=["asia", "smoke"], leaves=["dysp", "xray"])
+    for wrong, sentence in (
+        ("asia", "'roots' of learn must be a list of names; got 'asia'."),
+        (["asai"], "The roots name 'asai', which is not a variable. Did you mean 'asia'?"),
+    ):
+        with pytest.raises((ParameterError, GraphError)) as caught:
+            check_settings("learn", roots=wrong).resolve_spec(rows.names)
+        assert str(caught.value) == sentence
 
 
 @pytest.mark.parametrize(
@@ -218,9 +229,6 @@ def test_a_dict_of_constraints_is_a_file_in_memory(rows, tmp_path):
          "'roots' of 'constraints' of learn must be a list; got 'asia'."),
         ({"constraints": {"roots": ["asai"]}}, "'constraints' of learn, 'roots', entry 1: there "
          "is no variable 'asai'. Did you mean 'asia'?"),
-        ({"roots": "asia"}, "'roots' of learn must be a list of names; got 'asia'."),
-        ({"roots": ["asai"]},
-         "The roots name 'asai', which is not a variable. Did you mean 'asia'?"),
         ({"roots": ["asia"], "constraints": {"required": [["tub", "asia"]]}},
          "'tub' -> 'asia' is required, but 'asia' is a root."),
     ],
@@ -247,7 +255,8 @@ def test_age_and_sex_with_parents_get_a_word():
     options = {"method": "hill_climb", "max_generations": 0, "start": start, "bootstraps": 0}
     with pytest.warns(CoevoWarning) as caught:
         found = learn(trial, **as_values(options))
-    sentence = "rx, age and sex have parents here; if they cannot, roots=['rx', 'age', 'sex']."
+    sentence = "rx, age and sex have parents here; if they cannot, "
+    sentence += "constraints={'roots': ['rx', 'age', 'sex']}."
     assert [str(warning.message) for warning in caught] == [sentence]
     assert found.suggested_roots == ("rx", "age", "sex")
     assert found.as_dict()["suggested_roots"] == ["rx", "age", "sex"]

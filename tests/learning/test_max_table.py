@@ -80,6 +80,6 @@ def test_a_variable_alone_may_have_any_number_of_states(rows):
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, True, "many"])
 def test_wrong_limits(value, rows):
-    assert refusal(ParameterError, coevo.learn, rows, score=coevo.Objective(max_table=value)) == (
-        f"'max_table' of learn must be an int >= 1 or None; got {value!r}."
+    assert refusal(ParameterError, coevo.Objective, max_table=value) == (
+        f"'max_table' of Objective must be an int >= 1 or None; got {value!r}."
     )

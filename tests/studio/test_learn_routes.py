@@ -12,6 +12,7 @@ from coevo.data import write_data
 from coevo.io import read_run
 from coevo.search.species import list_credit, summarise_species
 from coevo.studio.events import read_events
+from coevo.studio.run_options import SEARCH
 from coevo.studio.workspace import read_object
 from helpers.values import as_values
 
@@ -223,6 +224,18 @@ def test_the_choices_of_the_form(client):
     found = client.get("/api/learn/choices").json()
     assert {"ccma", "ccga", "hill_climb"} <= {method["name"] for method in found["methods"]}
     assert {"bdeu", "bic", "k2"} <= set(found["scores"])
+    fields = {field["name"]: field for field in found["fields"]}
+    assert set(fields) <= set(SEARCH)
+    assert fields["max_table"] == {
+        "name": "max_table",
+        "title": "Largest table",
+        "placeholder": "10,000",
+        "hint": "Cells of a conditional table.",
+        "least": 1,
+        "is_whole": True,
+    }
+    assert fields["target"]["least"] is None
+    assert fields["random_state"]["is_whole"]
 
 
 def test_a_live_network_is_drawn(client):

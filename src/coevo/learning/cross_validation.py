@@ -236,7 +236,7 @@ def _make_plan(
 ) -> _Plan:
     """Read the table, and decide what all folds share."""
     chosen: dict[str, Any] = dict(options)
-    if options["shards"] is not None:
+    if options.get("shards") is not None:
         raise ParameterError("'shards' of cross_validate cannot be used. Leave it out.")
     settings = check_settings("cross_validate", **options)
     raw = settings.load_raw(table)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo import BayesianNetwork, bootstrap_strength, posterior, sample
+from coevo import BayesianNetwork, Objective, bootstrap_strength, posterior, sample
 from coevo.data.variable import Variable
 from coevo.posteriors.exact import ExactSampler
 from coevo.posteriors.family_weights import FamilyWeights, OutsideFamilies
@@ -65,7 +65,9 @@ def compute_shares(network: BayesianNetwork, n_rows: int, seed: int) -> dict[str
     rows = sample(network, n_rows, random_state=seed)
     names = [v.name for v in network.variables]
     n = len(names)
-    found = posterior(rows, score="bdeu", ess=ESS, max_table=None, networks=1, sampler="exact")
+    found = posterior(
+        rows, networks=1, sampler="exact", score=Objective("bdeu", ess=ESS, max_table=None)
+    )
     place = [found.names.index(name) for name in names]
     strengths = bootstrap_strength(
         rows, bootstraps=100, method="hill_climb", score="bdeu", ess=ESS, random_state=seed

@@ -281,9 +281,9 @@ def prove_best(
             dataset,
             score=case.score,
             max_parents=limit,
-            max_time=options.prove,
             random_state=0,
             progress=False,
+            budget=coevo.Budget(max_time=options.prove),
         )
         record = journal.add(
             case, "prove", 0, {"found": proof.score, "is_proved": proof.is_proved, "gap": proof.gap}

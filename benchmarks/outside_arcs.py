@@ -27,7 +27,8 @@ STEPS = 128
 def measure(name: str, prior: str, limit: int, candidates: int, seed: int) -> dict[str, Any]:
     """Return a record of one table."""
     rows = coevo.sample(coevo.load_network(name), 300, random_state=seed)
-    options: dict[str, Any] = {"score": "bdeu", "ess": 1, "prior": prior, "max_parents": limit}
+    options: dict[str, Any] = {"score": coevo.Objective("bdeu", ess=1), "prior": prior}
+    options["max_parents"] = limit
     exact = coevo.posterior(rows, sampler="exact", **options, progress=False)
     chains = coevo.posterior(
         rows,
@@ -35,7 +36,7 @@ def measure(name: str, prior: str, limit: int, candidates: int, seed: int) -> di
         candidates=candidates,
         max_steps=STEPS,
         tolerance=0.01,
-        max_time=600,
+        budget=coevo.Budget(max_time=600),
         random_state=1,
         progress=False,
         **options,

@@ -77,11 +77,16 @@ def compute_areas(shares: Shares, truth: NDArray[np.bool_]) -> tuple[float, floa
 
 def run_systems(rows: Any, samples: int) -> dict[str, tuple[Shares, float]]:
     """Return the shares of arcs of each system, and its CPU seconds."""
-    options: dict[str, Any] = {"score": "bdeu", "ess": 1, "random_state": 1}
+    options: dict[str, Any] = {"score": coevo.Objective("bdeu", ess=1), "random_state": 1}
     found = {}
     began = time.process_time()
     posterior = coevo.posterior(
-        rows, **options, sampler="chains", max_steps=32, max_time=600, progress=False
+        rows,
+        **options,
+        sampler="chains",
+        max_steps=32,
+        budget=coevo.Budget(max_time=600),
+        progress=False,
     )
     found["posterior"] = posterior.arcs, time.process_time() - began
     is_sampled = ~np.isnan(posterior.errors)

@@ -125,8 +125,14 @@ def _list_incomplete_tables(small: Any) -> Iterator[tuple[str, Answer]]:
         return answer
 
     for missing in ("evolve", "em", "available", "state", "drop"):
-        yield f"ccma, missing={missing}", learn(missing=missing, max_generations=5)
-    yield "ccga, missing=evolve", learn(missing="evolve", method="ccga", max_generations=5)
+        yield (
+            f"ccma, missing={missing}",
+            learn(missing=missing, budget=coevo.Budget(max_generations=5)),
+        )
+    yield (
+        "ccga, missing=evolve",
+        learn(missing="evolve", method="ccga", budget=coevo.Budget(max_generations=5)),
+    )
 
 
 def _list_posteriors(small: Any, large: Any) -> Iterator[tuple[str, Answer]]:

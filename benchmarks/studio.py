@@ -197,7 +197,9 @@ def measure_kills(folder: Path, args: argparse.Namespace) -> dict[str, Any]:
     rng, n_kills, n_runs, n_same, n_lost = random.Random(args.seed), 0, 0, 0, 0
     while n_kills < args.kills:
         options: Any = {"max_generations": GENERATIONS, "random_state": n_runs, "bootstraps": 0}
-        expected = coevo.learn(workspace.open_table(table).path, **options)
+        known = {**options, "budget": {"max_generations": options["max_generations"]}}
+        del known["max_generations"]
+        expected = coevo.learn(workspace.open_table(table).path, **known)
         run = f"killed {n_runs}"
         body = {"table": table, "name": run, "options": options}
         kills, lost = _run_with_kills(workspace.root, patches, body, rng)

@@ -46,7 +46,11 @@ def find_columns(frame: pd.DataFrame) -> list[str]:
 def measure_fold(train: pd.DataFrame, test: pd.DataFrame, columns: list[str], kind: str) -> float:
     """Return the mean log-likelihood of the rows of a fold, on the scale of the values."""
     result = coevo.learn(
-        train, types=dict.fromkeys(columns, kind), bootstraps=0, max_time=10, random_state=0
+        train,
+        bootstraps=0,
+        random_state=0,
+        read=coevo.ReadOptions(types=dict.fromkeys(columns, kind)),
+        budget=coevo.Budget(max_time=10),
     )
     total = result.network.log_likelihood(test).total
     for variable in result.network.variables:

@@ -10,7 +10,9 @@ N_BOOTSTRAPS = 40  # take 200 or more for a publication
 # Rows from a published network, so that the true arcs are known.
 true = coevo.load_network("asia").dag
 rows = coevo.sample(coevo.load_network("asia"), 1000, random_state=1)
-result = coevo.learn(rows, max_generations=3, bootstraps=N_BOOTSTRAPS, random_state=0)
+result = coevo.learn(
+    rows, bootstraps=N_BOOTSTRAPS, random_state=0, budget=coevo.Budget(max_generations=3)
+)
 
 bootstrap = result.bootstrap
 true_pairs = {frozenset(arc) for arc in true.arcs}

@@ -21,7 +21,11 @@ wrong = coevo.Constraints(forbidden=[("crp", "ill"), ("ill", "crp")])
 
 results = {
     name: coevo.learn(
-        TABLE, drop=["patient_id"], constraints=constraints, max_generations=5, random_state=0
+        TABLE,
+        constraints=constraints,
+        random_state=0,
+        read=coevo.ReadOptions(drop=["patient_id"]),
+        budget=coevo.Budget(max_generations=5),
     )
     for name, constraints in (("free", None), ("known", known), ("wrong", wrong))
 }

@@ -11,7 +11,12 @@ TABLE = Path(__file__).parent / "patients.csv"
 
 # Columns of numbers are discretised. Without 'drop', coevo leaves out the identifiers by itself,
 # and warns.
-result = coevo.learn(TABLE, drop=["patient_id"], max_generations=5, random_state=0)
+result = coevo.learn(
+    TABLE,
+    random_state=0,
+    read=coevo.ReadOptions(drop=["patient_id"]),
+    budget=coevo.Budget(max_generations=5),
+)
 
 print(result)
 print("Arc: loss of score if it is removed")

@@ -11,14 +11,19 @@ TABLE = Path(__file__).parent / "incomplete.csv"
 
 # The default policy is evolve. With 'refuse', missing values are an error.
 try:
-    coevo.learn(TABLE, drop=["patient_id"], missing="refuse")
+    coevo.learn(TABLE, missing="refuse", read=coevo.ReadOptions(drop=["patient_id"]))
 except coevo.CoevoError as error:
     print("Error:", error)
 
 # evolve: a third species imputes the values.     em: structural EM.
 # available: each family uses the rows that observe it.     drop: leave out incomplete rows.
 # Nothing in this table is a cause of the age or the sex of a patient: they are roots.
-options = {"drop": ["patient_id"], "roots": ["age", "sex"], "max_generations": 5, "random_state": 0}
+options = {
+    "read": coevo.ReadOptions(drop=["patient_id"]),
+    "constraints": coevo.Constraints(roots=["age", "sex"]),
+    "budget": coevo.Budget(max_generations=5),
+    "random_state": 0,
+}
 results = {
     policy: coevo.learn(TABLE, missing=policy, **options)
     for policy in ("evolve", "em", "available", "drop")

@@ -17,6 +17,6 @@ print("Most probable explanation of dyspnoea:", explanation.states)
 # Learn from some rows, predict others.
 train = coevo.sample(asia, 2000, random_state=1)
 test = coevo.sample(asia, 1000, random_state=2)
-learned = coevo.learn(train, max_generations=5, random_state=0).network
+learned = coevo.learn(train, random_state=0, budget=coevo.Budget(max_generations=5)).network
 metrics = learned.predict(test, "bronc").evaluate(test)
 print(f"Accuracy for bronchitis on 1,000 other rows: {metrics.accuracy:.3f}")

@@ -170,12 +170,18 @@ TABLES = [
         lambda t: coevo.posterior(t, sampler=BOTH),
         must("sampler", "posterior", "one of 'auto', 'chains', 'exact'"),
     ),
-    (lambda t: coevo.learn(t, header=BOTH), must("header", "learn", "True, False or None")),
     (
-        lambda t: coevo.learn(t, bad_rows=BOTH),
+        lambda t: coevo.learn(t, read={"header": BOTH}),
+        must("header", "learn", "True, False or None"),
+    ),
+    (
+        lambda t: coevo.learn(t, read={"bad_rows": BOTH}),
         must("bad_rows", "learn", "one of 'refuse', 'repair', 'skip'"),
     ),
-    (lambda t: coevo.learn(t, decimal=BOTH), must("decimal", "learn", "'.', ',' or None")),
+    (
+        lambda t: coevo.learn(t, read={"decimal": BOTH}),
+        must("decimal", "learn", "'.', ',' or None"),
+    ),
     (
         lambda t: coevo.read_data(t, discretise=BOTH),
         must("discretise", "read_data", "one of 'kmeans', 'mdl', 'quantile', 'uniform'"),

@@ -15,7 +15,7 @@ TABLE = sample(load_network("asia"), 200, random_state=1)
 
 @pytest.fixture(scope="module", params=["ccma", "hill_climb"])
 def result(request):
-    return learn(TABLE, method=request.param, random_state=1, max_generations=5)
+    return learn(TABLE, method=request.param, random_state=1, budget={"max_generations": 5})
 
 
 def test_a_result_equals_its_own_pickle(result):

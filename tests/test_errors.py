@@ -26,7 +26,7 @@ def rounded_file(tmp_path):
     [
         lambda path: coevo.read_data(TABLE, names=["x", "y", "z"]),
         lambda path: coevo.data.read_incomplete(TABLE, names=["x", "y", "z"]),
-        lambda path: coevo.learn(TABLE, names=["x", "y", "z"], method="hill_climb"),
+        lambda path: coevo.learn(TABLE, method="hill_climb", read={"names": ["x", "y", "z"]}),
         lambda path: parse_bif(ROUNDED),
         lambda path: read_model(path),
         lambda path: coevo.open_network(path),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import pickle
 import re
 from pathlib import Path
 from typing import ForwardRef
@@ -14,7 +15,7 @@ import pytest
 import coevo
 from coevo import options
 from coevo.errors import CoevoError
-from coevo.options import TAKEN_BY, Option, get_defaults, list_options
+from coevo.options import HOME, TAKEN_BY, Option, get_defaults, list_options
 
 GROUPS = [kind for kind in vars(options).values() if hasattr(kind, "__total__")]
 NAMES = sorted({name for group in GROUPS for name in group.__annotations__})
@@ -42,7 +43,8 @@ def list_parameters(function):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_function_takes_an_option_that_it_does_not_name(name):
     function = FUNCTIONS[name]
-    foreign = [option for option in NAMES if option not in list_parameters(function)]
+    known = {*list_parameters(function), *(FACES[name].__annotations__ if name in FACES else ())}
+    foreign = [option for option in NAMES if option not in known]
     assert foreign
     for option in foreign:
         with pytest.raises(TypeError) as caught:
@@ -58,14 +60,14 @@ def test_no_function_takes_an_option_that_it_does_not_name(name):
         (coevo.posterior, "bootstraps", "It is an option of learn and BayesianNetworkLearner."),
         (coevo.posterior, "prove", "It is an option of learn."),
         (coevo.cross_validate, "posterior", "It is an option of learn."),
-        (coevo.cross_validate, "shards", "It is an option of learn and posterior."),
+        (coevo.cross_validate, "shards", "It is an option of ReadOptions."),
         (coevo.prove, "prove", "It is an option of learn."),
         (coevo.prove, "cluster", "It is an option of learn and posterior."),
-        (coevo.check_proof, "max_table", "It is an option of learn and posterior."),
+        (coevo.check_proof, "max_table", "It is an option of bootstrap_strength and Objective."),
         (coevo.inspect_table, "missing", "It is an option of learn and posterior."),
-        (coevo.measure_dependence, "strict", "It is an option of learn and posterior."),
+        (coevo.measure_dependence, "strict", "It is an option of check_proof and inspect_table."),
         (coevo.prove, "bootstrap", ""),
-        (coevo.prove, "max_tables", "Did you mean 'max_table'?"),
+        (coevo.prove, "max_parent", "Did you mean 'max_parents'?"),
     ],
 )
 def test_the_refusal_says_where_an_option_belongs(function, option, hint):
@@ -113,6 +115,9 @@ def arguments(tmp_path_factory):
         "bootstrap_strength": (rows,),
         "measure_dependence": (path, "Smoker", "Cancer"),
         "check_proof": (coevo.prove(rows, score="bic").certificate, path),
+        "ReadOptions": (),
+        "Objective": (),
+        "Budget": (),
         "default": (path,),
     }
 
@@ -173,3 +178,143 @@ def test_the_reference_has_every_option():
     assert "`learn`" in rows["bootstraps"]
     assert "posterior" not in rows["bootstraps"].split("|")[4]
     assert all(line.count(" | ") == 4 for line in rows.values())
+
+
+# -- the values that `learn` and its siblings take
+
+
+FACES = {
+    "learn": options.MovedOfLearn,
+    "posterior": options.MovedOfPosterior,
+    "prove": options.MovedOfProve,
+    "cross_validate": options.MovedOfCrossValidate,
+}
+ROWS = coevo.sample(coevo.load_network("cancer"), 200, random_state=1)
+
+
+def test_learn_names_what_people_name():
+    names = list(list_parameters(coevo.learn))
+    first = ["data", "score", "method", "constraints", "budget", "missing", "random_state", "read"]
+    assert names[: len(first)] == first
+    assert len(names) <= 20
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "form"),
+    [
+        (
+            {"max_generations": 3},
+            {"budget": coevo.Budget(max_generations=3)},
+            "budget=Budget(max_generations=3)",
+        ),
+        (
+            {"score": "bdeu", "ess": 2.0, "max_table": None},
+            {"score": coevo.Objective("bdeu", ess=2.0, max_table=None)},
+            "score=Objective('bdeu', ess=2.0, max_table=None)",
+        ),
+        (
+            {"drop": ["Xray"], "patience": 2},
+            {"read": coevo.ReadOptions(drop=["Xray"]), "budget": {"patience": 2}},
+            "budget=Budget(patience=2), read=ReadOptions(drop=['Xray'])",
+        ),
+        (
+            {"roots": ["Smoker"], "constraints": {"leaves": ["Xray"]}},
+            {"constraints": coevo.Constraints(roots=["Smoker"], leaves=["Xray"])},
+            "constraints=Constraints(leaves=['Xray'], roots=['Smoker'])",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", FACES)
+def test_old_keywords_work_and_name_the_new_form(name, old, new, form, tmp_path):
+    path = tmp_path / "rows.csv"
+    coevo.write_data(ROWS, path)
+    function, more = FUNCTIONS[name], {"method": "hill_climb"}
+    more |= {"cv": 2} if name == "cross_validate" else {}
+    more |= {"bootstraps": 0} if name == "learn" else {}
+    with pytest.warns(FutureWarning) as caught:
+        before = function(path, **old, **more)
+    single = {key: value for key, value in old.items() if key not in ("score", "constraints")}
+    given = ", ".join(f"{key}={value!r}" for key, value in single.items())
+    assert [str(one.message) for one in caught] == [
+        f"{name}({given}) is now {name}({form}). The old keywords work until coevo 0.4."
+    ]
+    assert caught[0].filename == __file__
+    after = function(path, **new, **more)
+    measures = {
+        "learn": lambda found: (found.score, found.dag, found.spec),
+        "posterior": lambda found: (found.score, found.arcs.tolist()),
+        "prove": lambda found: (found.score, found.bound, found.network.arcs),
+        "cross_validate": lambda found: found.per_row.tolist(),
+    }
+    assert measures[name](before) == measures[name](after)
+
+
+def test_every_old_keyword_is_part_of_a_value():
+    for name, moved in FACES.items():
+        shown = set(list_parameters(FUNCTIONS[name]))
+        for option in moved.__annotations__:
+            assert option in HOME
+            assert option not in shown
+        flat = set(options.FlatOptions.__annotations__)
+        assert set(moved.__annotations__) <= flat
+
+
+def test_the_table_may_have_its_old_name():
+    with pytest.warns(FutureWarning, match=r"learn\(table=...\) is now learn\(data=...\)"):
+        found = coevo.learn(table=ROWS, method="hill_climb", bootstraps=0)
+    assert found.dag == coevo.learn(data=ROWS, method="hill_climb", bootstraps=0).dag
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "sentence"),
+    [
+        ({"budget": 60}, CoevoError, "'budget' of learn must be a Budget, a dict or None; got 60."),
+        ({"read": 3}, CoevoError, "'read' of learn must be ReadOptions, a dict or None; got 3."),
+        (
+            {"read": {"bin": 3}},
+            TypeError,
+            "ReadOptions() got an unexpected keyword argument 'bin'. Did you mean 'bins'?",
+        ),
+        (
+            {"budget": {"time": 3}},
+            TypeError,
+            "Budget() got an unexpected keyword argument 'time'. Did you mean 'max_time'?",
+        ),
+        (
+            {"read": {"bins": 1}},
+            CoevoError,
+            "'bins' of learn must be an int >= 2 or None; got 1.",
+        ),
+    ],
+)
+def test_wrong_values_are_refused(given, kind, sentence):
+    with pytest.raises(kind) as caught:
+        coevo.learn("no such file.csv", **given)
+    assert str(caught.value) == sentence
+
+
+def test_values_are_validated_where_they_are_made():
+    for make, sentence in (
+        (lambda: coevo.ReadOptions(bins=1), "'bins' of ReadOptions must be an int >= 2 or None"),
+        (lambda: coevo.ReadOptions(delimiter="--"), "'delimiter' of ReadOptions must be one"),
+        (lambda: coevo.Objective(max_table=0), "'max_table' of Objective must be an int >= 1"),
+    ):
+        with pytest.raises(CoevoError) as caught:
+            make()
+        assert str(caught.value).startswith(sentence)
+
+
+def test_a_value_is_one():
+    one, two = coevo.ReadOptions(bins=3), coevo.ReadOptions(bins=3)
+    assert one == two != coevo.ReadOptions(bins=4)
+    assert hash(one) == hash(two)
+    assert one != coevo.Objective()
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert repr(coevo.Objective("bic", max_table=None)) == "Objective(score='bic', max_table=None)"
+    assert coevo.Objective("bic").replace(ess=2).as_dict()["score"] == "bic"
+
+
+def test_out_of_core_is_a_way_to_read(tmp_path):
+    with pytest.raises(CoevoError) as caught:
+        coevo.cross_validate(ROWS, read={"shards": tmp_path})
+    assert str(caught.value) == "'shards' of cross_validate cannot be used. Leave it out."

@@ -15,28 +15,28 @@ QUERY = NETWORK.query
     ("call", "keyword", "meant"),
     [
         (LEARN, "seed", "random_state"),
-        (LEARN, "data", "table"),
-        (LEARN, "df", "table"),
+        (LEARN, "rows", "data"),
+        (LEARN, "df", "data"),
         (LEARN, "bootstrap", "bootstraps"),
         (LEARN, "n_bootstraps", "bootstraps"),
-        (LEARN, "iss", "ess"),
-        (LEARN, "alpha", "ess"),
+        (LEARN, "iss", "score=Objective(ess=...)"),
+        (LEARN, "alpha", "score=Objective(ess=...)"),
         (LEARN, "max_indegree", "max_parents"),
         (LEARN, "whitelist", "constraints"),
         (LEARN, "blacklist", "constraints"),
         (LEARN, "forbidden_edges", "constraints"),
         (LEARN, "tiers", "constraints"),
-        (LEARN, "root", "roots"),
+        (LEARN, "root", "constraints=Constraints(roots=...)"),
         (LEARN, "scoring_method", "score"),
-        (LEARN, "timeout", "max_time"),
-        (LEARN, "max_iter", "max_generations"),
+        (LEARN, "timeout", "budget=Budget(max_time=...)"),
+        (LEARN, "max_iter", "budget=Budget(max_generations=...)"),
         (LEARN, "n_threads", "n_jobs"),
         (LEARN, "verbose", "progress"),
-        (LEARN, "na_values", "missing_labels"),
-        (LEARN, "sep", "delimiter"),
+        (LEARN, "na_values", "read=ReadOptions(missing_labels=...)"),
+        (LEARN, "sep", "read=ReadOptions(delimiter=...)"),
         (LEARN, "max_parent", "max_parents"),
         (coevo.prove, "seed", "random_state"),
-        (coevo.posterior, "data", "table"),
+        (coevo.posterior, "rows", "data"),
         (coevo.cross_validate, "folds", "cv"),
         (coevo.bootstrap_strength, "n_bootstraps", "bootstraps"),
         (coevo.run_search, "seed", "random_state"),
@@ -65,7 +65,8 @@ def test_habits_of_other_libraries(call, keyword, meant):
     with pytest.raises(TypeError) as caught:
         call(**{keyword: 1})
     owner = call.__qualname__.removesuffix(".__init__")
-    hint = f" Did you mean {meant!r}?" if meant else ""
+    named = meant if "=" in meant else repr(meant)
+    hint = f" Did you mean {named}?" if meant else ""
     expected = f"{owner}() got an unexpected keyword argument {keyword!r}.{hint}"
     assert str(caught.value) == expected
 
@@ -95,7 +96,7 @@ def test_one_mechanism_knows_all_habits():
 
 def test_a_target_of_learn_that_is_a_variable():
     with pytest.raises(ParameterError) as caught:
-        LEARN("no such file.csv", target="ill")
+        LEARN("no such file.csv", budget={"target": "ill"})
     assert str(caught.value) == (
         "'target' of learn is the score at which the search stops; got 'ill'. To predict a "
         "variable, use BayesianNetworkClassifier, or method='tan:class_variable=ill'."

@@ -28,7 +28,9 @@ COLOURS = 64  # of a picture, so that it stays small
 def main() -> None:
     """Learn a network, and save the pictures of its report."""
     rows = coevo.sample(coevo.load_network(NETWORK), N_ROWS, random_state=1)
-    result = coevo.learn(rows, max_generations=N_GENERATIONS, random_state=SEED, bootstraps=0)
+    result = coevo.learn(
+        rows, random_state=SEED, bootstraps=0, budget=coevo.Budget(max_generations=N_GENERATIONS)
+    )
     playwright, image = import_module("playwright.sync_api"), import_module("PIL.Image")
     named = os.environ.get("COEVO_BROWSER")
     path = named or next(filter(None, map(shutil.which, BROWSERS)), None)

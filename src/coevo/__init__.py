@@ -3,7 +3,7 @@
 >>> import coevo
 >>> alarm = coevo.load_network("alarm")
 >>> rows = coevo.sample(alarm, 1000, random_state=7)
->>> result = coevo.learn(rows, score="k2", max_generations=10)
+>>> result = coevo.learn(rows, score="k2", budget=coevo.Budget(max_generations=10))
 >>> result.score > coevo.FamilyScorer(rows, "k2").score(alarm.dag)
 True
 
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     )
     from coevo.learning import (
         LearnResult,
+        Objective,
+        ReadOptions,
         check_proof,
         cross_validate,
         learn,
@@ -115,10 +117,12 @@ _HOME = {
     "Knowledge": "io",
     "LearnResult": "learning",
     "NaiveBayes": "search",
+    "Objective": "learning",
     "MMHC": "search",
     "PC": "search",
     "Posterior": "posteriors",
     "Proof": "exact",
+    "ReadOptions": "learning",
     "SearchResult": "search",
     "TAN": "search",
     "Tabu": "search",
@@ -194,8 +198,10 @@ __all__ = [
     "Knowledge",
     "LearnResult",
     "NaiveBayes",
+    "Objective",
     "Posterior",
     "Proof",
+    "ReadOptions",
     "SearchResult",
     "Tabu",
     "bootstrap_strength",

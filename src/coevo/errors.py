@@ -127,14 +127,14 @@ class CoevoWarning(UserWarning):
     """Valid input that may be a mistake."""
 
 
-def warn_caller(message: str) -> None:
-    """Issue a `CoevoWarning` that points to the line outside coevo that led to it."""
+def warn_caller(message: str, category: type[Warning] = CoevoWarning) -> None:
+    """Issue a warning that points to the line outside coevo that led to it."""
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OWN_MODULES:
         frame = frame.f_back
         level += 1
-    warnings.warn(message, CoevoWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _shorten(message: str) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # types of values; nothing is imported from above at run time
     from coevo.data.reader import DeclaredStates
     from coevo.graph import DAG, Arc, Constraints
     from coevo.io import Knowledge
+    from coevo.learning.arguments import Objective, ReadOptions
     from coevo.network import BayesianNetwork
     from coevo.parallel import Cluster
     from coevo.randomness import RandomState
@@ -41,6 +42,8 @@ if TYPE_CHECKING:  # types of values; nothing is imported from above at run time
 __all__ = [
     "CLUSTER",
     "ESS",
+    "HOME",
+    "HOMES",
     "LARGEST_PENALTY",
     "N_JOBS",
     "ON_CLUSTER",
@@ -54,18 +57,25 @@ __all__ = [
     "ClusterFlags",
     "CrossValidateOptions",
     "DependenceOptions",
+    "EndOptions",
     "EstimatorOptions",
     "EvidenceFlags",
     "Field",
+    "FlatOptions",
     "KnowledgeFlags",
     "LearnFlags",
     "LearnOptions",
     "LimitOptions",
     "MissingFlags",
+    "MovedOfCrossValidate",
+    "MovedOfLearn",
+    "MovedOfPosterior",
+    "MovedOfProve",
     "ObjectiveOptions",
     "Option",
     "PosteriorOptions",
     "ProveOptions",
+    "ReadKeywords",
     "ReadParameters",
     "RowParameters",
     "Rule",
@@ -454,6 +464,24 @@ CLUSTER = Option(
     "With the method ``'islands'`` rows are read here, and the islands evolve there.",
 )
 
+MISSING = Option(
+    None,
+    "Policy for missing values: evolve (values are drawn again and again under the "
+    "structures of the search; with -m ccga a third species evolves them), em (structural "
+    "EM), available (score each family on the rows that observe all its variables), "
+    "state (missing is a state), drop (leave out incomplete rows), refuse (missing values "
+    "are an error).",
+    metavar="POLICY",
+    said="evolve; with --strict, --shards or --cluster: refuse",
+    doc="Policy for missing values: ``'evolve'`` (values are drawn again and again under "
+    "the structures of the search; under ``'ccga'`` a third species evolves them), "
+    "``'em'``, ``'available'``, ``'state'`` or ``'drop'``; see `learn_incomplete`. "
+    "``'refuse'`` makes a missing value an error. The default is ``'evolve'``; with "
+    "`strict`, `shards` or `cluster` it is ``'refuse'``. ``imputation`` of the result has "
+    "the missing values per column and the imputed table.",
+    in_studio=True,
+)
+
 
 class _Method(TypedDict, total=False):
     method: Annotated["str | Method", METHOD]
@@ -572,7 +600,19 @@ class _Goals(TypedDict, total=False):
     ]
 
 
-class LimitOptions(_Limits, _Goals, total=False):
+class _Evaluations(TypedDict, total=False):
+    max_evaluations: Annotated[
+        int | None,
+        Option(
+            None,
+            "Stop after this number of local scores, those of the cache included.",
+            as_int(0),
+            flags="",
+        ),
+    ]
+
+
+class LimitOptions(_Limits, _Goals, _Evaluations, total=False):
     """When a search stops: the fields of a `Budget`."""
 
 
@@ -580,8 +620,13 @@ class _Start(TypedDict, total=False):
     start: Annotated["GivenStart | None", START]
 
 
-class _Knowledge(TypedDict, total=False):
+class _Constraints(TypedDict, total=False):
     constraints: Annotated["GivenKnowledge | None", CONSTRAINTS]
+
+
+class EndOptions(TypedDict, total=False):
+    """Which variables have no parents, and which no children: parts of the constraints."""
+
     roots: Annotated[
         Iterable[str],
         Option(
@@ -605,6 +650,10 @@ class _Knowledge(TypedDict, total=False):
             doc="Variables without children, as an outcome. They are added to the constraints.",
         ),
     ]
+
+
+class _Knowledge(_Constraints, EndOptions, total=False):
+    pass
 
 
 # How a table is opened and read.
@@ -1018,26 +1067,7 @@ class _Strict(TypedDict, total=False):
 
 
 class _Missing(TypedDict, total=False):
-    missing: Annotated[
-        str | None,
-        Option(
-            None,
-            "Policy for missing values: evolve (values are drawn again and again under the "
-            "structures of the search; with -m ccga a third species evolves them), em (structural "
-            "EM), available (score each family on the rows that observe all its variables), "
-            "state (missing is a state), drop (leave out incomplete rows), refuse (missing values "
-            "are an error).",
-            metavar="POLICY",
-            said="evolve; with --strict, --shards or --cluster: refuse",
-            doc="Policy for missing values: ``'evolve'`` (values are drawn again and again under "
-            "the structures of the search; under ``'ccga'`` a third species evolves them), "
-            "``'em'``, ``'available'``, ``'state'`` or ``'drop'``; see `learn_incomplete`. "
-            "``'refuse'`` makes a missing value an error. The default is ``'evolve'``; with "
-            "`strict`, `shards` or `cluster` it is ``'refuse'``. ``imputation`` of the result has "
-            "the missing values per column and the imputed table.",
-            in_studio=True,
-        ),
-    ]
+    missing: Annotated[str | None, MISSING]
 
 
 class _Bootstraps(TypedDict, total=False):
@@ -1220,24 +1250,114 @@ class EstimatorOptions(
     """The options that `learn` and the estimators share."""
 
 
-class ProveOptions(_Score, _Search, _Knowledge, _Start, _Missing, _Reading, _Jobs, total=False):
-    """What `prove` takes: a search, on rows in memory."""
-
-
-class CrossValidateOptions(ProveOptions, _ClusterBy, total=False):
-    """What `cross_validate` takes: a search on a part of the rows in memory."""
-
-
-class PosteriorOptions(ChainOptions, ProveOptions, _Shards, _Cluster, total=False):
-    """What `posterior` takes: a search, and the chains from its result."""
-
-
-class LearnOptions(CrossValidateOptions, _Bootstraps, _Evidence, _Shards, _Cluster, total=False):
-    """What `learn` takes: all options of a search on a table."""
+class FlatOptions(
+    _Score,
+    _Search,
+    _Knowledge,
+    _Start,
+    _Missing,
+    _Reading,
+    _Jobs,
+    _ClusterBy,
+    _Bootstraps,
+    _Evidence,
+    _Shards,
+    _Cluster,
+    total=False,
+):
+    """All options of a search on a table, one by one, as the command line has them."""
 
 
 class TableOptions(_Reading, _ClusterBy, total=False):
     """What `read_data`, `read_incomplete` and `inspect_table` take: how a table is read."""
+
+
+class ReadKeywords(TableOptions, _Shards, total=False):
+    """The options of `ReadOptions`: how a table is read, in memory or in shards."""
+
+
+class _Values(TypedDict, total=False):
+    """The arguments of `learn` and its siblings; values hold options that belong together."""
+
+    score: Annotated[
+        "str | Score | Objective | None",
+        replace(
+            SCORE,
+            doc=SCORE.doc + " An `Objective` holds a score with penalties and a limit on tables. "
+            "The default is BDeu with an equivalent sample size of 5, a cost of 4 nats for each "
+            "parent and a cost of sparse tables: ``benchmarks/defaults.py`` compares it with "
+            "others.",
+        ),
+    ]
+    method: Annotated["str | Method", METHOD]
+    constraints: Annotated["GivenKnowledge | None", CONSTRAINTS]
+    budget: Annotated[
+        "Budget | Mapping[str, Any] | None",
+        Option(
+            None,
+            "When the search stops: a `Budget`, or a dict of its parameters, as "
+            "``{'max_time': 60}`` (default: the limits of the method).",
+            flags="",
+        ),
+    ]
+    missing: Annotated[str | None, MISSING]
+    random_state: Annotated["RandomState", RANDOM_STATE]
+    read: Annotated[
+        "ReadOptions | Mapping[str, Any] | None",
+        Option(
+            None,
+            "How the table is read: `ReadOptions`, or a dict of them, as ``{'drop': ['id']}``. Or "
+            "read the table first, with `read_data` or `read_incomplete`.",
+            flags="",
+        ),
+    ]
+    max_parents: Annotated[int | None, MAX_PARENTS]
+    start: Annotated["GivenStart | None", START]
+    n_jobs: Annotated[int, N_JOBS]
+
+
+class ProveOptions(_Values, total=False):
+    """What `prove` takes."""
+
+
+class CrossValidateOptions(_Values, total=False):
+    """What `cross_validate` takes."""
+
+
+class PosteriorOptions(_Values, ChainOptions, _Cluster, total=False):
+    """What `posterior` takes: a search, and the chains from its result."""
+
+
+class LearnOptions(_Values, _Bootstraps, _Evidence, _Cluster, total=False):
+    """What `learn` takes."""
+
+
+# The parameter of `learn` that holds each group of options, and the value that it takes.
+HOMES: dict[str, tuple[str, type]] = {
+    "budget": ("Budget", LimitOptions),
+    "read": ("ReadOptions", ReadKeywords),
+    "score": ("Objective", ObjectiveOptions),
+    "constraints": ("Constraints", EndOptions),
+}
+HOME = {name: home for home, (_, group) in HOMES.items() for name in group.__annotations__}
+
+# Keywords of 0.2.0 that are parts of values now. They work for one version, with a warning.
+
+
+class MovedOfProve(_Limits, _Goals, ObjectiveOptions, EndOptions, _Reading, total=False):
+    """Of `prove`."""
+
+
+class MovedOfPosterior(MovedOfProve, _Shards, total=False):
+    """Of `posterior`."""
+
+
+class MovedOfCrossValidate(MovedOfProve, _ClusterBy, total=False):
+    """Of `cross_validate`."""
+
+
+class MovedOfLearn(MovedOfCrossValidate, _Shards, total=False):
+    """Of `learn`."""
 
 
 class DependenceOptions(_Columns, _Names, SourceParameters, _Rows, _Binning, total=False):
@@ -1298,6 +1418,9 @@ TAKEN_BY: dict[str, type] = {
     "inspect_table": TableOptions,
     "measure_dependence": DependenceOptions,
     "read_data": TableOptions,
+    "ReadOptions": ReadKeywords,
+    "Objective": ObjectiveOptions,
+    "Budget": LimitOptions,
     "FamilyScorer": ScorerOptions,
     "BayesianNetworkLearner": EstimatorOptions,
     "BayesianNetworkClassifier": EstimatorOptions,

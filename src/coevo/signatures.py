@@ -19,10 +19,16 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from coevo.errors import suggest_match
-from coevo.options import TAKEN_BY, get_defaults, get_type_text, list_options
+from coevo.errors import suggest_match, warn_caller
+from coevo.options import HOME, HOMES, TAKEN_BY, get_defaults, get_type_text, list_options
 
-__all__ = ["accept_options", "check_keywords", "document_options", "suggest_keyword"]
+__all__ = [
+    "accept_options",
+    "check_keywords",
+    "check_names",
+    "document_options",
+    "suggest_keyword",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -34,6 +40,7 @@ SYNONYMS = {
     "targets": "target variable variables nodes node query",
     "target": "targets variable class_variable class_name label response outcome y",
     "table": "data df dataframe frame dataset x rows samples observations source file path csv",
+    "data": "table df dataframe frame dataset x rows samples observations source file path csv",
     "source": "data df dataframe frame dataset table file path csv filename",
     "rows": "n size n_rows n_samples num_samples number samples",
     "bootstraps": "bootstrap n_bootstraps n_bootstrap n_boot nboot boot r n_resamples replicates",
@@ -70,8 +77,10 @@ SYNONYMS = {
 }
 
 
-def suggest_keyword(given: str, names: Sequence[str]) -> str:
+def suggest_keyword(given: str, names: Sequence[str], moved: Sequence[str] = ()) -> str:
     """Return a hint for an unknown keyword, with a blank before it, or an empty string.
+
+    `moved` are names that are parts of values now; see `coevo.options.HOMES`.
 
     >>> suggest_keyword("seed", ["sheet", "random_state"])
     " Did you mean 'random_state'?"
@@ -80,7 +89,10 @@ def suggest_keyword(given: str, names: Sequence[str]) -> str:
     >>> suggest_keyword("prove", ["table", "score"])
     ' It is an option of learn.'
     """
-    meant = [name for name in names if _reduce(given) in _HABITS.get(name, ())]
+    meant = [name for name in (*names, *moved) if _reduce(given) in _HABITS.get(name, ())]
+    if meant and meant[0] in moved:
+        home = HOME[meant[0]]
+        return f" Did you mean {home}={HOMES[home][0]}({meant[0]}=...)?"
     if meant:
         return f" Did you mean {meant[0]!r}?"
     owners = [owner for owner, group in TAKEN_BY.items() if given in group.__annotations__]
@@ -131,19 +143,29 @@ def check_keywords(*options: type) -> Callable[[Function], Function]:
     return decorate
 
 
-def _make_error(function: Callable[..., Any], name: str, names: Sequence[str]) -> TypeError:
+def _make_error(
+    function: Callable[..., Any], name: str, names: Sequence[str], moved: Sequence[str] = ()
+) -> TypeError:
     owner = function.__qualname__.removesuffix(".__init__")
-    shown = [one for one in names if one != "self"]
-    return TypeError(
-        f"{owner}() got an unexpected keyword argument {name!r}.{suggest_keyword(name, shown)}"
-    )
+    hint = suggest_keyword(name, [one for one in names if one != "self"], moved)
+    return TypeError(f"{owner}() got an unexpected keyword argument {name!r}.{hint}")
 
 
-def accept_options(options: type) -> Callable[[Function], Function]:
+def check_names(owner: str, given: Iterable[str], options: type) -> None:
+    """Raise `TypeError` for the first name that is no option of a class; `owner` is the value."""
+    for name in given:
+        if name not in options.__annotations__:
+            hint = suggest_keyword(str(name), list(options.__annotations__))
+            raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}.{hint}")
+
+
+def accept_options(options: type, moved: type | None = None) -> Callable[[Function], Function]:
     """Return a decorator for a function that takes a class of `coevo.options` as ``**options``.
 
     The function receives every option, those that are not given with their default. A parameter of
-    the function itself stands for the option of the same name.
+    the function itself stands for the option of the same name. It also receives the options of
+    `moved` that are given: they work, but signature and documentation do not show them. If there
+    are some, the first parameter may be called ``table``, as in 0.2.0.
 
     >>> from typing import Annotated, TypedDict, Unpack
     >>> from coevo.options import Option
@@ -180,11 +202,18 @@ def accept_options(options: type) -> Callable[[Function], Function]:
         parameters = [*first, *shown, *own]
         names = [parameter.name for parameter in parameters]
 
+        old = () if moved is None else tuple(moved.__annotations__)
+
         @functools.wraps(function)
         def accept(*args: Any, **kwargs: Any) -> Any:
+            if old and "table" in kwargs and not args:
+                kwargs[names[0]] = kwargs.pop("table")
+                now = f"{function.__name__}({names[0]}=...)"
+                said = f"{function.__name__}(table=...) is now {now}."
+                warn_caller(f"{said} The old keyword works until coevo 0.4.", FutureWarning)
             for name in kwargs:
-                if name not in names:
-                    raise _make_error(function, name, names)
+                if name not in names and name not in old:
+                    raise _make_error(function, name, names, old)
             return function(*args, **{**defaults, **kwargs})
 
         accept.__doc__ = _describe_options(function.__doc__, options, defaults)

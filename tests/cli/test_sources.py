@@ -104,7 +104,9 @@ def test_inspect_takes_the_options_and_repeats_them(frame, run):
 def test_queries_in_python(frame):
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         frame.to_sql("visits", connection, index=False)
-        found = coevo.learn("SELECT * FROM visits", connection=connection, method="hill_climb")
+        found = coevo.learn(
+            "SELECT * FROM visits", method="hill_climb", read={"connection": connection}
+        )
     assert found.dataset.content_hash == coevo.read_data(frame).content_hash
     assert found.source is None
 

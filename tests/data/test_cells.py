@@ -12,7 +12,7 @@ from coevo.data import audit, read_data, read_incomplete
 from coevo.data.cell_options import CellOptions
 from coevo.data.known_rows import read_known_rows
 from coevo.data.missing_codes import find_missing_codes
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.state_order import sort_naturally
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import DataError
@@ -367,13 +367,15 @@ def test_no_order_changes_a_decision(seed):
 def test_out_of_core_refuses_what_memory_corrects(tmp_path):
     frame = make_frame(s=spread(["Yes", "yes", "no", "no"]))
     frame.to_parquet(tmp_path / "t.parquet")
-    message = refusal(DataError, learn, str(tmp_path / "t.parquet"), shards=str(tmp_path / "s"))
+    message = refusal(
+        DataError, learn, str(tmp_path / "t.parquet"), read={"shards": str(tmp_path / "s")}
+    )
     assert message == (
         "In memory coevo would correct the table, and out of core it cannot: Spellings in 's' that "
         "differ in case only were merged (60 rows): 'yes' with 'Yes'. Correct the table, or keep "
         "the values as they are (types={'s': 'categorical'}, or --type s=categorical)."
     )
-    options = ReadOptions.from_parameters(types={"s": "categorical"})
+    options = ReadPlan.from_parameters(types={"s": "categorical"})
     with read_shards(tmp_path / "t.parquet", options, None, tmp_path / "s") as shards:
         assert shards.n_rows == N
 

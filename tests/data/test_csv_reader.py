@@ -18,7 +18,7 @@ from coevo.data.columns import assemble_dataset
 from coevo.data.csv_layout import DELIMITERS, detect_layout
 from coevo.data.csv_reader import read_csv
 from coevo.data.label_store import LabelStore
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import CoevoWarning, DataError
 from coevo.files import open_source
 
@@ -49,7 +49,7 @@ def read_in_chunks(path, states, chunk_bytes):
     with warnings.catch_warnings(), open_source(path) as source:
         warnings.simplefilter("ignore", CoevoWarning)
         return assemble_dataset(
-            read_csv(source, ReadOptions.from_parameters(states, ()), chunk_bytes).columns
+            read_csv(source, ReadPlan.from_parameters(states, ()), chunk_bytes).columns
         )
 
 

@@ -43,5 +43,5 @@ def test_the_options_serve_two_tables():
     """A list of one table may be a column of another one."""
     other = FRAME.rename(columns={"e": "a,b"})
     for table in (FRAME, other, FRAME):
-        names = set(coevo.learn(table, drop=["a,b"], method="k2", bootstraps=0).dag.nodes)
+        names = set(coevo.learn(table, method="k2", bootstraps=0, read={"drop": ["a,b"]}).dag.nodes)
         assert names == set(table.columns) - ({"a,b"} if table is other else {"a", "b"})

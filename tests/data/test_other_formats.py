@@ -23,7 +23,7 @@ import pytest
 
 from coevo.data import read_data
 from coevo.data.load import load_table
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.write_imputed import ImputedColumn, write_imputed_file
 from coevo.errors import CoevoError, DataError, DependencyError, ParameterError
@@ -47,7 +47,7 @@ def _here(tmp_path, monkeypatch):
 
 def load(source, **opening):
     """Return the cells by column, and the decisions as text."""
-    options = ReadOptions.from_parameters(
+    options = ReadPlan.from_parameters(
         discretise="mdl", opening=SourceOptions.from_parameters(**opening)
     )
     table = load_table(source, options, None)
@@ -374,7 +374,7 @@ def test_value_labels_are_states():
         {"q": ["2", "1", None], "r": ["1", "2", "99"], "s": ["1", "1", "2"]},
         [],
     )
-    table = load_table("t.sav", ReadOptions.from_parameters(), None)
+    table = load_table("t.sav", ReadPlan.from_parameters(), None)
     assert table.columns[0].declared == ("no", "yes")
 
 
@@ -403,7 +403,7 @@ MOMENTS = [datetime.datetime(2024, 3, 1, 12, 30), None, datetime.datetime(2024, 
 def test_moments_are_iso_text(values):
     kind = {"Series": pd.DataFrame, "ChunkedArray": pa.table}
     make = pl.DataFrame if isinstance(values, pl.Series) else kind[type(values).__name__]
-    options = ReadOptions.from_parameters().allow_missing()
+    options = ReadPlan.from_parameters().allow_missing()
     table = load_table(make({"t": values, "y": ["a", "b", "c"]}), options, None)
     column = table.columns[0]
     assert [column.labels[code] for code in column.codes.tolist()] == [
@@ -429,7 +429,7 @@ def test_moments_are_iso_text(values):
 )
 def test_other_types_of_frames(values, expected):
     make = pl.DataFrame if isinstance(values, pl.Series) else pd.DataFrame
-    options = ReadOptions.from_parameters(discretise="mdl")
+    options = ReadPlan.from_parameters(discretise="mdl")
     column = load_table(make({"x": values, "y": ["a", "b"]}), options, None).columns[0]
     label = column.labels[int(column.codes[0])]
     assert label == expected
@@ -437,7 +437,7 @@ def test_other_types_of_frames(values, expected):
 
 def test_moments_of_arrays():
     days = np.array([["2020-01-01", "2020-01-02"]] * 2, dtype="datetime64[s]")
-    table = load_table(days, ReadOptions.from_parameters(), ["a", "b"])
+    table = load_table(days, ReadPlan.from_parameters(), ["a", "b"])
     assert [list(column.labels) for column in table.columns] == [["2020-01-01"], ["2020-01-02"]]
 
 

@@ -15,10 +15,11 @@ from coevo.data import Dataset, IncompleteDataset, Variable, read_incomplete
 from coevo.data.dataset import draw_clusters
 from coevo.data.load import load_table
 from coevo.data.prepare_rows import prepare_rows
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import DataError, ParameterError
 from coevo.learning import check_settings
 from coevo.learning.folds import split_clusters
+from helpers.values import as_values
 
 # The decisions are what is tested; the warnings repeat them.
 pytestmark = pytest.mark.filterwarnings("ignore::coevo.errors.CoevoWarning")
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::coevo.errors.CoevoWarning")
 
 def prepare(table, **rows):
     """Return the rows of a table after their preparation, and the decisions about them."""
-    options = ReadOptions.from_parameters(discretise="mdl").use_source("read_data", **rows)
+    options = ReadPlan.from_parameters(discretise="mdl").use_source("read_data", **rows)
     raw = load_table(table, options.allow_missing(), None)
     n_before = len(raw.decisions)
     found = prepare_rows(raw, options.allow_missing())
@@ -112,7 +113,10 @@ def test_a_frequency_table_is_the_table_of_all_its_rows(seed):
     table = pd.DataFrame(cells, columns=["a", "b", "c"]).assign(Freq=rng.integers(0, 30, 12))
     expanded = table.loc[table.index.repeat(table.Freq), ["a", "b", "c"]].sample(frac=1)
     options = {"method": "hill_climb", "bootstraps": 5, "random_state": 1}
-    found, expected = coevo.learn(table, **options), coevo.learn(expanded, **options)
+    found, expected = (
+        coevo.learn(table, **as_values(options)),
+        coevo.learn(expanded, **as_values(options)),
+    )
     assert [str(decision) for decision in found.decisions] == [
         f"'Freq' counts how often each row occurs, {table.Freq.sum():,} times in all; it is used "
         "as a weight and is no variable. Undo: types={'Freq': 'continuous'}, or --type "
@@ -121,9 +125,11 @@ def test_a_frequency_table_is_the_table_of_all_its_rows(seed):
     assert found.dataset == expected.dataset
     assert found.score == expected.score
     assert found.bootstrap.arcs == expected.bootstrap.arcs
-    named = coevo.learn(table.rename(columns={"Freq": "people"}), weights="people", **options)
+    named = coevo.learn(
+        table.rename(columns={"Freq": "people"}), **as_values({"weights": "people", **options})
+    )
     assert (named.dataset, named.decisions) == (expected.dataset, ())
-    kept = coevo.learn(table, types={"Freq": "continuous"}, **options)
+    kept = coevo.learn(table, **as_values({"types": {"Freq": "continuous"}, **options}))
     assert kept.dataset.n_rows == 12
 
 
@@ -239,14 +245,14 @@ def make_visits(n_patients, seed):
 def test_a_repeated_identifier_is_proposed_and_used(seed):
     visits = make_visits(60, seed)
     options = {"method": "hill_climb", "bootstraps": 3, "random_state": 1}
-    found = coevo.learn(visits, **options)
+    found = coevo.learn(visits, **as_values(options))
     assert [finding.sentence for finding in found.audit if finding.kind == "clusters"] == [
         "'patient_id' seems to number 60 groups of rows: 'sex' is the same within a group. Rows of "
         "a group are not independent, so strengths are too high. Draw groups with "
         "cluster_by='patient_id' (--cluster-by patient_id)."
     ]
     assert "clusters" not in found.as_dict()
-    clustered = coevo.learn(visits, cluster_by="patient_id", **options)
+    clustered = coevo.learn(visits, **as_values({"cluster_by": "patient_id", **options}))
     assert clustered.as_dict()["clusters"] == {"column": "patient_id", "n_clusters": 60}
     assert "patient_id" not in clustered.dag.nodes
     assert [f for f in clustered.audit if f.kind == "clusters"] == []
@@ -304,11 +310,19 @@ def test_folds_keep_clusters_together(seed):
     assert max(map(len, folds)) - min(map(len, folds)) <= 20
     visits = make_visits(30, seed)
     options = {"method": "hill_climb", "cv": 3, "random_state": 1}
-    found = coevo.cross_validate(visits, cluster_by="patient_id", **options)
-    other = coevo.cross_validate(visits.iloc[::-1], cluster_by="patient_id", **options)
+    found = coevo.cross_validate(visits, **as_values({"cluster_by": "patient_id", **options}))
+    other = coevo.cross_validate(
+        visits.iloc[::-1], **as_values({"cluster_by": "patient_id", **options})
+    )
     assert found.log_likelihood == other.log_likelihood
     assert (
-        error_of(coevo.cross_validate, visits, cluster_by="patient_id", method="hill_climb", cv=31)
+        error_of(
+            coevo.cross_validate,
+            visits,
+            method="hill_climb",
+            cv=31,
+            read={"cluster_by": "patient_id"},
+        )
         == "'cv' of cross_validate must be an int from 2 to 30, the number of clusters; got 31."
     )
 

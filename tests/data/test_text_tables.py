@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from coevo.data import read_data
 from coevo.data.csv_reader import read_csv
 from coevo.data.load import load_table
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.errors import CoevoError, DataError, FileError, ParameterError
 from coevo.files import open_source
@@ -36,7 +36,7 @@ def load(tmp_path, monkeypatch):
 
     def read(content, name="t.csv", lenient=False, **opening):
         (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        options = ReadOptions.from_parameters(opening=SourceOptions.from_parameters(**opening))
+        options = ReadPlan.from_parameters(opening=SourceOptions.from_parameters(**opening))
         if lenient:
             options = replace(options, is_lenient=True)
         table = load_table(tmp_path / name, options, None)
@@ -171,7 +171,7 @@ def test_the_index_of_pandas(load):
     )
     assert list(load("Unnamed: 0,a,b\n0,x,u\n0,y,u\n")[0]) == ["Unnamed: 0", "a", "b"]
     load(",a,b\n0,x,u\n1,y,u\n")
-    options = ReadOptions.from_parameters(types={"column_1": "categorical"})
+    options = ReadPlan.from_parameters(types={"column_1": "categorical"})
     table = load_table("t.csv", options, None)
     assert ([c.name for c in table.columns], table.decisions) == (["column_1", "a", "b"], [])
 
@@ -298,7 +298,7 @@ def test_repairs_do_not_depend_on_the_chunks(tmp_path, chunk_bytes):
     text = "T\na,b,c\r\n1,2\n#\n,,\n1,2,3,,\r\n\n7,8,9\n7,8,9\n\nSource: x, y\nEnd\n"
     (tmp_path / "t.csv").write_text(text, newline="")
     with open_source(tmp_path / "t.csv") as source:
-        table = read_csv(source, ReadOptions.from_parameters(), chunk_bytes)
+        table = read_csv(source, ReadPlan.from_parameters(), chunk_bytes)
     assert show(table) == {
         "a": ["1", "1", "7", "7"],
         "b": ["2", "2", "8", "8"],
@@ -391,7 +391,7 @@ def test_arff(load):
     found, decisions = load(text, "t.arff")
     assert found == {"outlook": ["sunny", "very cold", "?"], "the wind": ["1.5", "2", "3"]}
     assert decisions == []
-    table = load_table("t.arff", ReadOptions.from_parameters(), None)
+    table = load_table("t.arff", ReadPlan.from_parameters(), None)
     assert table.columns[0].declared == ("sunny", "very cold", "rain")
     assert error_of(load, text + "a,b,c\n").startswith("Line 11 of ")
     few = "@relation x\n@attribute a real\n@attribute b real\n@data\n1,2,3\n3,4,5\n"
@@ -418,7 +418,7 @@ def test_a_long_line_is_read_quickly(load):
 def test_a_column_of_too_many_texts_is_given_up_by_a_lenient_reader(load, tmp_path):
     text = "x,y,n\n" + "".join(f"s{i},{i % 2},{i}\n" for i in range(70_000))
     load(text, lenient=True)
-    options = replace(ReadOptions.from_parameters(), is_lenient=True)
+    options = replace(ReadPlan.from_parameters(), is_lenient=True)
     columns = {c.name: c for c in load_table(tmp_path / "t.csv", options, None).columns}
     assert [columns[name].overflow for name in "xyn"] == [True, False, False]
     assert len(columns["x"].codes) == 65_535
@@ -451,7 +451,7 @@ def test_reads_any_dialect(tmp_path_factory, rows, delimiter, quoting, end, enco
         [names, *rows]
     )
     path.write_bytes((preamble.replace("\n", end) + file.getvalue()).encode(encoding))
-    table = load_table(path, ReadOptions.from_parameters(), None)
+    table = load_table(path, ReadPlan.from_parameters(), None)
     kept = [row for row in rows if any(row)]
     assert show(table) == {n: [row[i] for row in kept] for i, n in enumerate(names)}
     kinds = [decision.kind for decision in table.decisions]
@@ -464,7 +464,7 @@ def test_any_bytes_give_a_table_or_a_sentence(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_bytes(content)
     with contextlib.suppress(CoevoError):
-        load_table(path, ReadOptions.from_parameters(), None)
+        load_table(path, ReadPlan.from_parameters(), None)
 
 
 # -- the call

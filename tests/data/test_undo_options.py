@@ -15,7 +15,7 @@ import pytest
 import coevo
 from coevo.data import read_data, read_incomplete
 from coevo.data.load import load_table
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import DataError, ParameterError
@@ -39,7 +39,7 @@ def write(tmp_path, monkeypatch):
 
 def load(source, names=None, **opening):
     """Return the cells of a source by column, and the kinds of decisions."""
-    options = ReadOptions.from_parameters(opening=SourceOptions.from_parameters(**opening))
+    options = ReadPlan.from_parameters(opening=SourceOptions.from_parameters(**opening))
     table = load_table(source, options.allow_missing(), names)
     cells = {
         column.name: [column.labels[code] for code in column.codes.tolist()]
@@ -176,7 +176,7 @@ def test_columns_of_every_source_are_renamed(write):
 
 def make_options(**opening):
     """Return the options of a reader."""
-    return ReadOptions.from_parameters(opening=SourceOptions.from_parameters(**opening))
+    return ReadPlan.from_parameters(opening=SourceOptions.from_parameters(**opening))
 
 
 def test_other_options_use_the_new_names(write):
@@ -232,13 +232,15 @@ def test_shards_have_the_new_names(write):
     frame = dask.from_pandas(pd.DataFrame(FRAME), npartitions=2)
     with read_shards(frame, options) as shards:
         assert shards.names == ("b", "c")
-    found = coevo.learn("t.parquet", shards=".", method="hill_climb", rename={"a": "c"})
+    found = coevo.learn(
+        "t.parquet", method="hill_climb", read={"shards": ".", "rename": {"a": "c"}}
+    )
     assert set(found.dag.nodes) == {"b", "c"}
     message = (
         "'bad_rows' of learn does not apply to the Parquet files and Dask data frames of 'shards' "
         "and 'cluster'. Leave it out."
     )
-    assert error_of(coevo.learn, "t.parquet", shards=".", bad_rows="skip") == message
+    assert error_of(coevo.learn, "t.parquet", read={"shards": ".", "bad_rows": "skip"}) == message
 
 
 def test_imputed_copies_keep_the_old_names(write):
@@ -253,7 +255,9 @@ def test_imputed_copies_keep_the_old_names(write):
     )
     frame = pd.DataFrame({"a": ["1", "2", None] * 30, "b": ["u", "v", "w"] * 30})
     rename = {"a": "c"}
-    found = coevo.learn(frame, missing="em", rename=rename, max_generations=2, random_state=0)
+    found = coevo.learn(
+        frame, missing="em", random_state=0, read={"rename": rename}, budget={"max_generations": 2}
+    )
     filled = found.imputation.imputed_table.fill_frame(frame, rename=rename)
     assert list(filled) == ["a", "b"]
     assert not filled["a"].isna().any()
@@ -278,7 +282,7 @@ def test_values_of_any_type_are_text():
     )
     assert [decision.kind for decision in info.decisions] == ["unsupported"] * 4
     types = dict.fromkeys("abcde", "categorical")
-    options = ReadOptions.from_parameters(types=types).allow_missing()
+    options = ReadPlan.from_parameters(types=types).allow_missing()
     table = load_table(frame, options, None)
     texts = [[one.labels[code] for code in one.codes.tolist()] for one in table.columns]
     assert texts[:5] == [

@@ -445,7 +445,7 @@ def test_numbers_in_other_formats_and_dates(tmp_path):
     frame = pandas.DataFrame(rows, columns=["price", "visit", "kind"])
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.warns(CoevoWarning):
-        result = coevo.learn(tmp_path / "t.csv", method="hill_climb", max_generations=3)
+        result = coevo.learn(tmp_path / "t.csv", method="hill_climb", budget={"max_generations": 3})
     imputed = result.imputation.imputed_table
     with pytest.warns(CoevoWarning) as caught:
         write_imputed(imputed, tmp_path / "new.csv", tmp_path / "t.csv")

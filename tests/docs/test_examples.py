@@ -12,9 +12,9 @@ TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 def test_types_and_prior_knowledge_hold(workspace):
     result = coevo.learn(
         "examples/patients.csv",
-        types="examples/types.json",
         constraints="examples/known.csv",
         method="hill_climb",
+        read={"types": "examples/types.json"},
     )
     dag = result.dag
     assert dag.parents("age") == dag.parents("sex") == dag.children("ill") == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from coevo.errors import CoevoError, NotFittedError, ParameterError
 from coevo.estimators import BayesianNetworkLearner
 from coevo.learning import learn
 from coevo.network import sample
-from coevo.options import CellParameters, ReadParameters, get_defaults
+from coevo.options import EstimatorOptions, FlatOptions, get_defaults
 
 pandas = pytest.importorskip("pandas")
 
@@ -45,7 +44,7 @@ def learner():
 
 def test_results_agree_with_learn(frame, learner):
     assert learner.fit(frame, y=None) is learner
-    found = learn(frame, method="hill_climb", states=load_network("survey").variables)
+    found = learn(frame, method="hill_climb", read={"states": load_network("survey").variables})
     assert (learner.dag_, learner.cpdag_) == (found.dag, found.cpdag)
     assert (learner.score_, learner.network_) == (found.score, found.network)
     assert [row.score for row in learner.history_] == [row.score for row in found.history]
@@ -151,23 +150,14 @@ def test_an_estimator_before_fit(frame, learner):
     assert not hasattr(learner, "network_")
 
 
-# Parameters that only `learn` has: `fit` makes the names and opens no files, and an estimator has
-# no run folder, no shards and no cluster.
-NOT_HERE = {"names", "callbacks", "output", "resume", "shards", "cluster", "posterior", "prove"}
-NOT_HERE |= get_defaults(ReadParameters).keys() - get_defaults(CellParameters).keys()
-
-
 def test_parameters():
     learner = BayesianNetworkLearner(scoring="bic", max_parents=3)
     given = learner.get_params()
     assert given["scoring"] == "bic"
-    parameters = inspect.signature(learn).parameters.values()
-    defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    names = {name for name in given if name != "scoring"} | {"score"}
-    assert names == set(defaults) - NOT_HERE
-    assert {n: v for n, v in BayesianNetworkLearner().get_params().items() if n != "scoring"} == {
-        name: value for name, value in defaults.items() if name not in {"score", *NOT_HERE}
-    } | {"progress": False}
+    declared = get_defaults(EstimatorOptions)
+    assert given.keys() == {*declared, "scoring", "progress"}
+    assert BayesianNetworkLearner().get_params() == declared | {"scoring": None, "progress": False}
+    assert get_defaults(FlatOptions).items() >= declared.items()
     assert learner.set_params(max_parents=None, ess=2.0) is learner
     assert repr(learner) == "BayesianNetworkLearner(ess=2.0, scoring='bic')"
     with pytest.raises(ParameterError) as caught:

@@ -79,7 +79,7 @@ def test_a_proof_that_closes_at_once_has_the_arcs_of_its_certificate(seed):
     rows = np.random.default_rng(seed).integers(0, 2, (300, 3))
     for arcs in ([("a", "b")], [("a", "b"), ("b", "c")]):
         knowledge = coevo.Constraints(required=arcs)
-        found = coevo.prove(rows, names=list("abc"), score="bic", constraints=knowledge)
+        found = coevo.prove(rows, score="bic", constraints=knowledge, read={"names": list("abc")})
         assert set(arcs) <= set(found.arcs)
         assert found.arcs == coevo.check_proof(found.certificate, rows, names=list("abc")).arcs
 

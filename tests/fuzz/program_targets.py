@@ -25,6 +25,7 @@ from coevo import cli, studio
 from coevo.bundled import load_network
 from coevo.exact.certificate import CERTIFICATE, write_certificate
 from coevo.posteriors.edge_files import write_strength
+from helpers.values import as_values
 
 # What a cell "$NAME" of a recipe stands for: the odd values that frames hold.
 ODD_VALUES = {
@@ -164,9 +165,15 @@ def write_rows(folder):
     rows = coevo.sample(load_network("asia"), 60, random_state=1)
     coevo.write_data(rows, folder / "rows.csv")
     options = {"random_state": 1, "progress": False}
-    coevo.posterior(rows, method="k2", score="bdeu", networks=4, output=folder / "run", **options)
+    coevo.posterior(
+        rows,
+        method="k2",
+        networks=4,
+        output=folder / "run",
+        **as_values({"score": "bdeu", **options}),
+    )
     shutil.copytree(folder / "run" / "posterior", folder / "post")
     strength = coevo.bootstrap_strength(rows, bootstraps=2, method="k2", random_state=1)
     write_strength(strength, folder / "strong", figures=False)
-    proof = coevo.prove(rows, score="bic", max_parents=1, **options)
+    proof = coevo.prove(rows, max_parents=1, **as_values({"score": "bic", **options}))
     write_certificate(proof.certificate, folder / CERTIFICATE)

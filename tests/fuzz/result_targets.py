@@ -14,6 +14,7 @@ from coevo.posteriors.edge_files import compare_edges, read_edges, write_strengt
 from coevo.posteriors.sample import read_averaged
 from fuzz.archives import mutate_packed
 from fuzz.target import Target
+from helpers.values import as_values
 
 
 def make_result_targets(folder):
@@ -23,7 +24,9 @@ def make_result_targets(folder):
     yield _make_certificate_target(folder, table)
     run = folder / "run"
     options = {"random_state": 1, "progress": False}
-    coevo.posterior(table, method="k2", score="bdeu", networks=8, output=run, **options)
+    coevo.posterior(
+        table, method="k2", networks=8, output=run, **as_values({"score": "bdeu", **options})
+    )
     strength = coevo.bootstrap_strength(table, bootstraps=4, method="hill_climb", random_state=1)
     write_strength(strength, folder / "strength", figures=False)
     places = run / "posterior", folder / "strength"

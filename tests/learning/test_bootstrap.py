@@ -21,6 +21,7 @@ from coevo.posteriors.consensus import find_interval
 from coevo.search import Budget
 from helpers.errors import refusal
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
+from helpers.values import as_values
 
 ROWS = sample(load_network("asia"), 300, 1)
 QUICK = {"method": "hill_climb", "random_state": 3}
@@ -30,7 +31,7 @@ FILES = {f"strength.{ending}" for ending in ("md", "tex", "csv", "json")} | {"co
 
 @pytest.fixture(scope="module")
 def found():
-    return learn(ROWS, bootstraps=12, **QUICK)
+    return learn(ROWS, bootstraps=12, **as_values(QUICK))
 
 
 # -- the same as the parts
@@ -40,7 +41,9 @@ def found():
 def test_strengths_equal_those_of_bootstrap_strength(method):
     known = Knowledge(Constraints(required=[("xray", "asia")], max_parents=2), {("tub", "asia"): 3})
     limit = {"method": method, "random_state": 5, "score": "k2"}
-    found = learn(ROWS, constraints=known, max_generations=4, bootstraps=3, **limit)
+    found = learn(
+        ROWS, bootstraps=3, **as_values({"constraints": known, "max_generations": 4, **limit})
+    )
     expected = coevo.bootstrap_strength(
         ROWS,
         bootstraps=3,
@@ -50,7 +53,7 @@ def test_strengths_equal_those_of_bootstrap_strength(method):
         **limit,
     )
     assert found.bootstrap == expected
-    alone = learn(ROWS, constraints=known, max_generations=4, **limit)
+    alone = learn(ROWS, **as_values({"constraints": known, "max_generations": 4, **limit}))
     assert (found.dag, found.score, alone.bootstrap) == (alone.dag, alone.score, None)
     for arc in expected.arcs:
         assert (arc.support is None) == (method == "hill_climb")
@@ -67,7 +70,7 @@ def test_the_table_is_searched_once(monkeypatch):
         return search(*arguments)
 
     monkeypatch.setattr(bootstrap, "_search", count)
-    found = learn(ROWS, bootstraps=2, **QUICK)
+    found = learn(ROWS, bootstraps=2, **as_values(QUICK))
     assert len(searched) == 2
     assert found.bootstrap.network == found.search.dag
     assert found.bootstrap.score == found.score
@@ -75,7 +78,8 @@ def test_the_table_is_searched_once(monkeypatch):
 
 def test_processes_change_nothing(found):
     assert (
-        learn(ROWS, bootstraps=12, n_jobs=2, **QUICK).as_dict()["arcs"] == (found.as_dict()["arcs"])
+        learn(ROWS, bootstraps=12, n_jobs=2, **as_values(QUICK)).as_dict()["arcs"]
+        == (found.as_dict()["arcs"])
     )
 
 
@@ -120,7 +124,7 @@ def test_significant_arcs_outside_the_network(found):
 
 
 def test_a_result_without_bootstraps():
-    plain = learn(ROWS, **QUICK).as_dict()
+    plain = learn(ROWS, **as_values(QUICK)).as_dict()
     assert "bootstraps" not in plain
     assert list(plain["arcs"][0]) == [
         "from",
@@ -134,7 +138,7 @@ def test_a_result_without_bootstraps():
 
 
 def test_support_is_in_the_files_alone(tmp_path):
-    found = learn(ROWS, method="ccga", max_generations=4, bootstraps=3, random_state=3)
+    found = learn(ROWS, method="ccga", bootstraps=3, random_state=3, budget={"max_generations": 4})
     assert "support" not in json.dumps(found.as_dict())
     found.save(tmp_path)
     facts = read_run(tmp_path).facts
@@ -180,13 +184,13 @@ def test_without_matplotlib_the_figure_is_left_out(found, tmp_path, monkeypatch)
 
 def test_the_name_of_the_table(tmp_path):
     coevo.write_data(ROWS, tmp_path / "asia & co.csv")
-    found = learn(tmp_path / "asia & co.csv", **QUICK)
+    found = learn(tmp_path / "asia & co.csv", **as_values(QUICK))
     assert found.source == "asia & co.csv"
     found.save(tmp_path / "run")
     assert read_run(tmp_path / "run").facts["source"] == "asia & co.csv"
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "<title>Learned from asia &amp; co.csv</title>" in page
-    assert learn(ROWS, **QUICK).source is None
+    assert learn(ROWS, **as_values(QUICK)).source is None
 
 
 # -- a folder of bootstraps, and Ctrl-C
@@ -266,7 +270,7 @@ def test_refusal():
 def test_a_quick_bootstrap_draws_one_page(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr("coevo.view.page.write_page", lambda path, page: drawn.append(path))
-    found = learn(ROWS, output=tmp_path / "run", max_generations=20)
+    found = learn(ROWS, output=tmp_path / "run", budget={"max_generations": 20})
     assert found.quick_bootstrap is not None
     assert drawn == [str(tmp_path / "run" / "report.html")]
 
@@ -277,7 +281,8 @@ def test_a_quick_bootstrap_that_fails_loses_no_network(tmp_path, monkeypatch):
 
     monkeypatch.setattr("coevo.posteriors.run_quick_bootstrap", fail)
     with pytest.raises(MemoryError):
-        learn(ROWS, output=tmp_path / "run", max_generations=20)
+        learn(ROWS, output=tmp_path / "run", budget={"max_generations": 20})
     assert (
-        read_run(tmp_path / "run").network == learn(ROWS, max_generations=20, bootstraps=0).network
+        read_run(tmp_path / "run").network
+        == learn(ROWS, bootstraps=0, budget={"max_generations": 20}).network
     )

@@ -13,6 +13,7 @@ from coevo.missing import POLICIES, learn_incomplete
 from coevo.posteriors.bootstrap import ROWS, SEARCH
 from coevo.randomness import random_stream
 from coevo.search import Budget
+from helpers.values import as_values
 
 OPTIONS = {"max_generations": 3, "random_state": 3, "bootstraps": 2}
 
@@ -25,8 +26,8 @@ def table(seed):
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
 def test_each_bootstrap_is_a_search_on_drawn_rows(policy, table, tmp_path):
-    found = coevo.learn(table, missing=policy, **OPTIONS, output=tmp_path)
-    alone = coevo.learn(table, missing=policy, **OPTIONS | {"bootstraps": None})
+    found = coevo.learn(table, missing=policy, output=tmp_path, **as_values(OPTIONS))
+    alone = coevo.learn(table, missing=policy, **as_values(OPTIONS | {"bootstraps": None}))
     assert found.bootstrap.network == found.dag == alone.dag
     assert found.bootstrap.n_bootstraps == 2
     lines = (tmp_path / "strength" / "runs.jsonl").read_text().splitlines()
@@ -51,17 +52,19 @@ def test_rows_and_processes_change_nothing(table, seed):
     order = np.random.default_rng(seed).permutation(table.n_rows)
     codes = table.make_dataset(table.dataset.codes[:, order])
     moved = IncompleteDataset(codes, table.missing[:, order])
-    one = coevo.learn(table, missing="em", **OPTIONS)
-    two = coevo.learn(moved, missing="em", **OPTIONS, n_jobs=2)
+    one = coevo.learn(table, missing="em", **as_values(OPTIONS))
+    two = coevo.learn(moved, missing="em", n_jobs=2, **as_values(OPTIONS))
     assert one.bootstrap == two.bootstrap
 
 
 def test_a_folder_with_bootstraps_of_another_policy(table, tmp_path):
-    first = coevo.learn(table, missing="state", **OPTIONS, output=tmp_path)
-    more = coevo.learn(table, missing="state", **OPTIONS | {"bootstraps": 3}, output=tmp_path)
+    first = coevo.learn(table, missing="state", output=tmp_path, **as_values(OPTIONS))
+    more = coevo.learn(
+        table, missing="state", output=tmp_path, **as_values(OPTIONS | {"bootstraps": 3})
+    )
     assert (first.bootstrap.n_bootstraps, more.bootstrap.n_bootstraps) == (2, 3)
     with pytest.raises(FileError, match="missing state; this is em"):
-        coevo.learn(table, missing="em", **OPTIONS, output=tmp_path)
+        coevo.learn(table, missing="em", output=tmp_path, **as_values(OPTIONS))
     assert Path(tmp_path, "strength").is_dir()
 
 
@@ -71,7 +74,7 @@ def test_few_complete_rows(seed):
     missing = np.zeros(rows.codes.shape, dtype=np.bool_)
     missing[2, 3:] = True
     found = coevo.learn(
-        IncompleteDataset(rows, missing), missing="drop", **OPTIONS | {"bootstraps": 20}
+        IncompleteDataset(rows, missing), missing="drop", **as_values(OPTIONS | {"bootstraps": 20})
     )
     assert found.bootstrap.n_bootstraps == 20
 
@@ -83,7 +86,9 @@ def test_a_column_without_observed_values_in_a_sample(seed):
     missing[0, 1:] = True
     for policy in ("evolve", "em", "state", "available"):
         found = coevo.learn(
-            IncompleteDataset(rows, missing), missing=policy, **OPTIONS | {"bootstraps": 6}
+            IncompleteDataset(rows, missing),
+            missing=policy,
+            **as_values(OPTIONS | {"bootstraps": 6}),
         )
         assert found.bootstrap.n_bootstraps == 6
 
@@ -107,7 +112,7 @@ def test_resampled_rows(table):
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
 def test_strength_finds_what_learn_finds(policy, table, tmp_path):
-    found = coevo.learn(table, missing=policy, **OPTIONS).bootstrap
+    found = coevo.learn(table, missing=policy, **as_values(OPTIONS)).bootstrap
     plan = {"missing": policy, "random_state": 3, "budget": Budget(max_generations=3)}
     alone = coevo.bootstrap_strength(table, bootstraps=2, **plan, folder=tmp_path)
     assert alone == found

@@ -22,6 +22,7 @@ from coevo.network import sample
 from coevo.search import CCGA, StoredCheckpoint, write_checkpoint
 from helpers.errors import refusal
 from helpers.problems import drop_times
+from helpers.values import as_values
 
 CHECKPOINT = Path("run/checkpoint.npz")
 
@@ -57,18 +58,18 @@ def write_every_checkpoint(monkeypatch):
 
 def kill_search(rows, generation, **options):
     with pytest.raises(CutError):
-        learn(rows, output="run", callbacks=[kill_at(generation)], **options)
+        learn(rows, output="run", callbacks=[kill_at(generation)], **as_values(options))
 
 
 @pytest.mark.parametrize("method", ["ccma", "ccga", "tabu"])
 @pytest.mark.parametrize("generation", [0, 1, 4])
 def test_resume_after_a_kill(method, generation, rows, seed, write_every_checkpoint):
     options = {"method": method, "max_generations": 6, "random_state": seed}
-    uninterrupted = learn(rows, **options, output="uninterrupted")
+    uninterrupted = learn(rows, output="uninterrupted", **as_values(options))
     kill_search(rows, generation, **options)
     assert [path.name for path in Path("run").iterdir()] == [CHECKPOINT.name]
     assert StoredCheckpoint(CHECKPOINT).facts.get("stop_reason") is None
-    found = learn(rows, **options, output="run", resume=True)
+    found = learn(rows, output="run", resume=True, **as_values(options))
     assert Path("run/model.bif").read_bytes() == Path("uninterrupted/model.bif").read_bytes()
     assert drop_times(found.history) == drop_times(uninterrupted.history)
     assert found.as_dict() | {"seconds": 0} == uninterrupted.as_dict() | {"seconds": 0}
@@ -80,31 +81,41 @@ def test_resume_after_a_kill(method, generation, rows, seed, write_every_checkpo
 
 def test_families_scored_before_a_resume_are_counted(rows, seed):
     options = {"max_generations": 6, "random_state": seed, "output": "run"}
-    first = learn(rows, **options)
+    first = learn(rows, **as_values(options))
     assert first.search.families_scored == first.search.cache.scored > 0
-    again = learn(rows, **options, resume=True)  # it has nothing left to do
+    again = learn(rows, resume=True, **as_values(options))  # it has nothing left to do
     assert again.search.cache.scored == 0
     assert read_run(Path("run")).facts["families_scored"] == first.search.families_scored
 
 
 def test_a_checkpoint_of_0_2_0_does_not_say_how_many_families_were_scored(rows, seed):
     options = {"random_state": seed, "output": "run"}
-    learn(rows, **options, max_generations=3)
+    learn(rows, **as_values({**options, "max_generations": 3}))
     entries = read_entries(CHECKPOINT)
     assert int(str(entries.pop("families_scored.json"))) > 0
     write_entries(CHECKPOINT, {name: entries[name] for name in entries if name != "digest"})
-    assert learn(rows, **options, max_generations=5, resume=True).search.families_scored is None
+    assert (
+        learn(
+            rows, resume=True, **as_values({**options, "max_generations": 5})
+        ).search.families_scored
+        is None
+    )
     assert read_run(Path("run")).facts["families_scored"] is None
-    assert learn(rows, **options, max_generations=6, resume=True).search.families_scored is None
+    assert (
+        learn(
+            rows, resume=True, **as_values({**options, "max_generations": 6})
+        ).search.families_scored
+        is None
+    )
 
 
 @pytest.mark.parametrize("count", ["-1", "1.5", "many", "[]", "true"])
 def test_a_damaged_number_of_families_is_refused(count, rows, seed):
     options = {"random_state": seed, "output": "run", "max_generations": 2}
-    learn(rows, **options)
+    learn(rows, **as_values(options))
     entries = read_entries(CHECKPOINT) | {"families_scored.json": np.array(count)}
     write_entries(CHECKPOINT, {name: entries[name] for name in entries if name != "digest"})
-    message = refusal(FormatError, learn, rows, **options, resume=True)
+    message = refusal(FormatError, learn, rows, resume=True, **as_values(options))
     assert message == f"{str(CHECKPOINT)!r} is not a checkpoint."
 
 
@@ -131,10 +142,10 @@ def test_a_checkpoint_that_fails_does_not_end_the_search(
 ):
     """It warns once, tries again with the next generation, and changes nothing."""
     options = {"max_generations": 6, "bootstraps": 0}
-    uninterrupted = learn(rows, **options, output="uninterrupted")
+    uninterrupted = learn(rows, output="uninterrupted", **as_values(options))
     fail_to_write(monkeypatch, *failing)
     with pytest.warns(CoevoWarning) as caught:
-        found = learn(rows, **options, output="run")
+        found = learn(rows, output="run", **as_values(options))
     assert [str(warning.message) for warning in caught] == [
         f"{str(CHECKPOINT)!r} cannot be written: No space left on device. The search continues, "
         "and tries again to write a checkpoint."
@@ -142,7 +153,7 @@ def test_a_checkpoint_that_fails_does_not_end_the_search(
     assert found.dag == uninterrupted.dag
     assert set(os.listdir("run")) == set(os.listdir("uninterrupted"))
     assert Path("run/model.bif").read_bytes() == Path("uninterrupted/model.bif").read_bytes()
-    resumed = learn(rows, max_generations=8, bootstraps=0, output="run", resume=True)
+    resumed = learn(rows, bootstraps=0, output="run", resume=True, budget={"max_generations": 8})
     assert resumed.search.generations == 8
 
 
@@ -153,7 +164,7 @@ def write_last_checkpoint_only(monkeypatch):
 
 def test_the_last_files_are_tried_again(rows, write_last_checkpoint_only, monkeypatch):
     calls, pauses = fail_to_write(monkeypatch, 0, 2)
-    learn(rows, max_generations=2, bootstraps=0, output="run")
+    learn(rows, bootstraps=0, output="run", budget={"max_generations": 2})
     names = [call.split(".")[1] for call in calls]
     assert names == ["checkpoint", "checkpoint", "model", "model", "history", "run", "report"]
     assert pauses == [0.0, 0.1, 0.0, 0.1]
@@ -164,7 +175,7 @@ def test_a_disk_that_stays_full_does_not_lose_the_result(
 ):
     fail_to_write(monkeypatch)
     with pytest.warns(CoevoWarning) as caught:
-        found = learn(rows, max_generations=2, bootstraps=0, output="run")
+        found = learn(rows, bootstraps=0, output="run", budget={"max_generations": 2})
     messages = [str(warning.message) for warning in caught]
     assert messages == [
         f"The run folder is not complete: {str(Path('run') / name)!r} cannot be written: "
@@ -176,21 +187,21 @@ def test_a_disk_that_stays_full_does_not_lose_the_result(
 
 
 def test_a_longer_budget_extends_a_run_that_has_ended(rows):
-    uninterrupted = learn(rows, max_generations=9, output="uninterrupted")
+    uninterrupted = learn(rows, output="uninterrupted", budget={"max_generations": 9})
     for limit in (0, 3, 9, 9):
-        found = learn(rows, max_generations=limit, output="run", resume=limit > 0)
+        found = learn(rows, output="run", resume=limit > 0, budget={"max_generations": limit})
         assert found.search.generations == limit
     assert Path("run/model.bif").read_bytes() == Path("uninterrupted/model.bif").read_bytes()
     assert drop_times(found.history) == drop_times(uninterrupted.history)
     assert [row["generation"] for row in read_run(Path("run")).history] == list(range(10))
-    shorter = learn(rows, max_generations=2, output="run", resume=True)
+    shorter = learn(rows, output="run", resume=True, budget={"max_generations": 2})
     assert shorter.search.generations == 9  # what was found is not thrown away
 
 
 def test_the_time_before_a_resume_counts(rows):
-    learn(rows, max_generations=3, output="run")
+    learn(rows, output="run", budget={"max_generations": 3})
     first = read_run(Path("run")).history[-1]["seconds"]
-    found = learn(rows, max_time=first, output="run", resume=True)
+    found = learn(rows, output="run", resume=True, budget={"max_time": first})
     assert (found.search.stop_reason, found.search.generations) == ("time", 3)
     assert found.search.seconds >= first
 
@@ -212,8 +223,10 @@ def test_a_killed_run_is_not_overwritten(rows, write_every_checkpoint):
     )
     assert CHECKPOINT.read_bytes() == before
     CHECKPOINT.unlink()
-    learn(rows, output="run", random_state=3, max_generations=1)
-    learn(rows, output="run", random_state=4, max_generations=1)  # of one that has ended
+    learn(rows, output="run", random_state=3, budget={"max_generations": 1})
+    learn(
+        rows, output="run", random_state=4, budget={"max_generations": 1}
+    )  # of one that has ended
 
 
 @pytest.mark.parametrize(
@@ -235,10 +248,10 @@ def test_a_killed_run_is_not_overwritten(rows, write_every_checkpoint):
     ],
 )
 def test_another_search_is_not_resumed(other, sentence, rows):
-    learn(rows, max_generations=1, output="run")
+    learn(rows, output="run", budget={"max_generations": 1})
     before = CHECKPOINT.read_bytes()
     with pytest.raises(FileError) as caught:
-        learn(rows, **{"max_generations": 2, "output": "run", "resume": True} | other)
+        learn(rows, **as_values({"max_generations": 2, "output": "run", "resume": True} | other))
     assert str(caught.value).startswith(f"'run' holds a search with {sentence}")
     assert str(caught.value).endswith("Repeat its settings to resume it, or give another folder.")
     assert CHECKPOINT.read_bytes() == before
@@ -246,11 +259,11 @@ def test_another_search_is_not_resumed(other, sentence, rows):
 
 def test_a_search_of_another_version_is_not_resumed(rows):
     """Settings may have other names there, so the message does not compare them."""
-    found = learn(rows, max_generations=1, output="run")
+    found = learn(rows, output="run", budget={"max_generations": 1})
     facts = StoredCheckpoint(CHECKPOINT).facts | {"version": "0.1.0", "settings": {"refill": 12}}
     write_checkpoint(found.search.checkpoint, facts, CHECKPOINT)
     with pytest.raises(FileError) as caught:
-        learn(rows, max_generations=2, output="run", resume=True)
+        learn(rows, output="run", resume=True, budget={"max_generations": 2})
     assert str(caught.value) == (
         f"'run' holds a search of coevo 0.1.0, which coevo {coevo.__version__} cannot resume. "
         "Give another folder."
@@ -258,10 +271,10 @@ def test_a_search_of_another_version_is_not_resumed(rows):
 
 
 def test_another_table_is_not_resumed(rows, seed):
-    learn(rows, max_generations=1, output="run")
+    learn(rows, output="run", budget={"max_generations": 1})
     others = sample(load_network("asia"), 500, seed + 1)
     with pytest.raises(FileError, match="'run' holds a search with other data: hash "):
-        learn(others, max_generations=2, output="run", resume=True)
+        learn(others, output="run", resume=True, budget={"max_generations": 2})
 
 
 def test_files_that_are_not_checkpoints(rows):
@@ -313,7 +326,7 @@ def test_a_start(rows):
     first = learn(rows, score="k2", method="hill_climb", start=true)
     assert first.dag == learn(rows, score="k2", method="hill_climb", start="asia").dag
     assert first.dag == learn(rows, score="k2", method="hill_climb", start=true.dag).dag
-    assert learn(rows, score="k2", max_generations=0, start=true.dag).dag == DAG(
+    assert learn(rows, score="k2", start=true.dag, budget={"max_generations": 0}).dag == DAG(
         first.dag.nodes, true.dag.arcs
     )
     with pytest.raises(GraphError, match="The start breaks the constraints: 'dysp' has 2 parents"):

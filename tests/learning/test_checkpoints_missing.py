@@ -18,6 +18,7 @@ from coevo.network import sample
 from coevo.search import Budget, StoredCheckpoint, run_search
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 from helpers.problems import drop_times
+from helpers.values import as_values
 
 CHECKPOINT = Path("run/checkpoint.npz")
 WAYS = [*((policy, "ccma") for policy in sorted(POLICIES)), ("evolve", "ccga"), ("evolve", "tabu")]
@@ -58,7 +59,7 @@ def cut_after(n_rows):
 def learn_whole(table, options):
     """Learn without a break; return the result and the number of rows of its history."""
     rows = []
-    found = learn(table, output="uninterrupted", callbacks=[rows.append], **options)
+    found = learn(table, output="uninterrupted", callbacks=[rows.append], **as_values(options))
     return found, len(rows)
 
 
@@ -81,8 +82,8 @@ def test_resume_after_a_kill_at_any_generation(policy, method, table, seed):
     moments = {1, n_rows - 1, int(np.random.default_rng(seed).integers(1, n_rows))}
     for moment in sorted(moment for moment in moments if 0 < moment <= n_rows):
         with pytest.raises(CutError):
-            learn(table, output="run", callbacks=[cut_after(moment)], **options)
-        assert_same(learn(table, output="run", resume=True, **options), uninterrupted)
+            learn(table, output="run", callbacks=[cut_after(moment)], **as_values(options))
+        assert_same(learn(table, output="run", resume=True, **as_values(options)), uninterrupted)
         CHECKPOINT.unlink()
 
 
@@ -98,9 +99,9 @@ def test_resume_after_a_callback_stops_the_search(method, table, seed):
             rows.append(row)
             return len(rows) == moment
 
-        stopped = learn(table, output="run", callbacks=[stop], **options)
+        stopped = learn(table, output="run", callbacks=[stop], **as_values(options))
         assert (stopped.search.stop_reason, stopped.search.method) == ("callback", method)
-        assert_same(learn(table, output="run", resume=True, **options), uninterrupted)
+        assert_same(learn(table, output="run", resume=True, **as_values(options)), uninterrupted)
 
 
 @pytest.mark.parametrize(("policy", "method"), DRAWING)
@@ -109,7 +110,7 @@ def test_resume_after_ctrl_c_while_values_are_drawn(policy, method, table, seed,
     """After Ctrl-C there is an answer, and the resumed search gives the uninterrupted one."""
     options = {"missing": policy, "method": method, "max_generations": 12, "random_state": seed}
     options["bootstraps"] = 0  # its samples draw values too
-    uninterrupted = learn(table, output="uninterrupted", **options)
+    uninterrupted = learn(table, output="uninterrupted", **as_values(options))
     really = Imputations._sweep
     for number in (1, 2, 4):
         left = number
@@ -123,21 +124,23 @@ def test_resume_after_ctrl_c_while_values_are_drawn(policy, method, table, seed,
 
         with monkeypatch.context() as patched:
             patched.setattr(Imputations, "_sweep", sweep)
-            stopped = learn(table, output="run", **options)
+            stopped = learn(table, output="run", **as_values(options))
         if left > 0:
             continue
         assert stopped.search.stop_reason == "interrupt"
         assert stopped.search.history
-        assert_same(learn(table, output="run", resume=True, **options), uninterrupted)
+        assert_same(learn(table, output="run", resume=True, **as_values(options)), uninterrupted)
 
 
 def test_resume_after_many_kills(table, seed):
     options = {"missing": "evolve", "random_state": seed, "patience": 3}
-    uninterrupted = learn(table, output="uninterrupted", **options)
+    uninterrupted = learn(table, output="uninterrupted", **as_values(options))
     for n_cuts in range(100):
         try:
             cut = cut_after(2)
-            found = learn(table, output="run", resume=n_cuts > 0, callbacks=[cut], **options)
+            found = learn(
+                table, output="run", resume=n_cuts > 0, callbacks=[cut], **as_values(options)
+            )
             break
         except CutError:
             continue
@@ -147,10 +150,10 @@ def test_resume_after_many_kills(table, seed):
 
 def test_a_finished_search_continues_on_its_last_imputations(table):
     options = {"missing": "evolve", "output": "run"}
-    first = learn(table, max_generations=20, **options)
-    again = learn(table, max_generations=20, resume=True, **options)
+    first = learn(table, **as_values({"max_generations": 20, **options}))
+    again = learn(table, resume=True, **as_values({"max_generations": 20, **options}))
     assert again.as_dict() | {"seconds": 0} == first.as_dict() | {"seconds": 0}
-    more = learn(table, max_generations=30, resume=True, **options)
+    more = learn(table, resume=True, **as_values({"max_generations": 30, **options}))
     assert (first.search.generations, more.search.generations) == (20, 30)
     assert more.search.score >= first.search.score
     assert drop_times(more.history)[: len(first.history)] == drop_times(first.history)
@@ -159,8 +162,10 @@ def test_a_finished_search_continues_on_its_last_imputations(table):
 def test_the_time_before_a_resume_counts(table):
     for policy, method in WAYS:
         options = {"missing": policy, "method": method, "output": f"{policy}-{method}"}
-        first = learn(table, max_generations=3, **options)
-        found = learn(table, max_time=first.search.seconds / 2, resume=True, **options)
+        first = learn(table, **as_values({"max_generations": 3, **options}))
+        found = learn(
+            table, resume=True, **as_values({"max_time": first.search.seconds / 2, **options})
+        )
         assert found.search.seconds >= first.search.seconds / 2
         assert found.search.stop_reason in ("time", "finished")
 
@@ -177,16 +182,18 @@ def test_the_time_limit_of_evolve_under_ccga(table):
 
 def test_another_search_is_not_resumed(table):
     options = {"max_generations": 2, "output": "run"}
-    learn(table, missing="em", **options)
+    learn(table, missing="em", **as_values(options))
     before = CHECKPOINT.read_bytes()
     with pytest.raises(FileError, match="'run' holds a search with missing em; this is evolve"):
-        learn(table, missing="evolve", resume=True, **options)
+        learn(table, missing="evolve", resume=True, **as_values(options))
     with pytest.raises(FileError, match="'run' holds a search with other data: hash"):
-        learn(table.dataset, resume=True, **options)
+        learn(table.dataset, resume=True, **as_values(options))
     fewer = table.missing.copy()
     fewer[0] = False
     with pytest.raises(FileError, match="'run' holds a search with other data: hash"):
-        learn(IncompleteDataset(table.dataset, fewer), missing="em", resume=True, **options)
+        learn(
+            IncompleteDataset(table.dataset, fewer), missing="em", resume=True, **as_values(options)
+        )
     assert CHECKPOINT.read_bytes() == before
     assert StoredCheckpoint(CHECKPOINT).facts["missing"] == "em"
 

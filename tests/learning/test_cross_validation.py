@@ -17,6 +17,7 @@ from coevo.learning.folds import split_rows
 from coevo.options import LearnOptions, get_defaults
 from helpers.errors import refusal
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
+from helpers.values import as_values
 
 FAST = {"method": "hill_climb", "random_state": 1}
 
@@ -51,7 +52,7 @@ def find_folds(table, cv, target=None):
 def test_a_fixed_structure_by_hand(asia):
     """Fit and measure each fold with the parts of the library."""
     dag = coevo.load_network("asia").dag
-    found = cross_validate(asia, cv=4, structure=dag, score="bdeu", **FAST)
+    found = cross_validate(asia, cv=4, structure=dag, **as_values({"score": "bdeu", **FAST}))
     folds = find_folds(asia, 4)
     rows = asia.expand()
     expected = np.empty(400)
@@ -67,7 +68,7 @@ def test_a_fixed_structure_by_hand(asia):
 
 
 def test_learning_agrees_with_learn_on_each_fold(asia):
-    found = cross_validate(asia, cv=3, predict="bronc", **FAST)
+    found = cross_validate(asia, cv=3, predict="bronc", **as_values(FAST))
     folds = find_folds(asia, 3, "bronc")
     rows = asia.expand()
     for fold in folds:
@@ -76,7 +77,9 @@ def test_learning_agrees_with_learn_on_each_fold(asia):
             {v.name: np.array(v.states)[rows.codes[i]] for i, v in enumerate(rows.variables)}
         )
         states = {v.name: v.states for v in rows.variables}
-        network = coevo.learn(frame.iloc[others], states=states, bootstraps=0, **FAST).network
+        network = coevo.learn(
+            frame.iloc[others], bootstraps=0, **as_values({"states": states, **FAST})
+        ).network
         expected = network.predict(frame.iloc[fold], "bronc")
         places = [expected.variable.states.index(state) for state in found.target.states]
         np.testing.assert_allclose(
@@ -87,7 +90,7 @@ def test_learning_agrees_with_learn_on_each_fold(asia):
 
 def test_a_table_as_it_comes():
     frame = make_frame(3)
-    found = cross_validate(frame, cv=5, predict="ill", **FAST)
+    found = cross_validate(frame, cv=5, predict="ill", **as_values(FAST))
     assert found.target.states == ("no", "yes")
     assert found.n_variables == 3  # the identifier is left out
     assert np.isfinite(found.per_row).all()
@@ -101,26 +104,29 @@ def test_a_table_as_it_comes():
 def test_cut_points_come_from_the_rows_that_are_learned_from():
     """Learn from the other rows alone: rows that are held out have no part in it."""
     frame = make_frame(4)
-    found = cross_validate(frame, cv=3, predict="ill", **FAST)
+    found = cross_validate(frame, cv=3, predict="ill", **as_values(FAST))
     states = {"ill": ("no", "yes"), "ward": ("a", "b", "c")}
     for fold in find_folds(frame, 3, "ill"):
         others = frame.iloc[np.setdiff1d(np.arange(len(frame)), fold)]
         learned = coevo.learn(
-            others, states=states, drop=["id"], bootstraps=0, missing="evolve", **FAST
+            others,
+            bootstraps=0,
+            missing="evolve",
+            **as_values({"states": states, "drop": ["id"], **FAST}),
         )
         expected = learned.network.predict(frame.iloc[fold], "ill")
         np.testing.assert_allclose(found.probabilities[fold], expected.probabilities, atol=1e-12)
 
 
 def test_a_number_can_be_predicted():
-    found = cross_validate(make_frame(5), cv=3, predict="dose", **FAST)
+    found = cross_validate(make_frame(5), cv=3, predict="dose", **as_values(FAST))
     assert all("_" in state for state in found.target.states)
     assert found.metrics.n_rows == int(make_frame(5)["dose"].notna().sum())
 
 
 def test_the_same_input_gives_the_same_answer(asia):
-    one = cross_validate(asia, cv=3, **FAST)
-    two = cross_validate(asia, cv=3, n_jobs=2, **FAST)
+    one = cross_validate(asia, cv=3, **as_values(FAST))
+    two = cross_validate(asia, cv=3, n_jobs=2, **as_values(FAST))
     assert one.per_row.tolist() == two.per_row.tolist()
     other = cross_validate(asia, cv=3, method="hill_climb", random_state=2)
     assert other.per_row.tolist() != one.per_row.tolist()
@@ -156,7 +162,7 @@ def test_neither_order_nor_storage_matters(seed):
     frame = pd.DataFrame({v.name: [v.states[i] for i in c] for v, c in pairs})
     assert full.deduplicate().weights is not None
     options = {"cv": 4, "predict": "a", **FAST}
-    expected = numbers_of(cross_validate(full, **options))
+    expected = numbers_of(cross_validate(full, **as_values(options)))
     tables = [
         full.deduplicate(),
         coevo.Dataset(variables, [column[order] for column in columns]),
@@ -166,14 +172,14 @@ def test_neither_order_nor_storage_matters(seed):
         frame[["c", "a", "b"]],
     ]
     for table in tables:
-        assert numbers_of(cross_validate(table, **options)) == expected
+        assert numbers_of(cross_validate(table, **as_values(options))) == expected
 
 
 def test_the_order_of_numbers_and_missing_values_does_not_matter(seed):
     frame = make_frame(seed).drop(columns="id")
     order = np.random.default_rng(seed).permutation(len(frame))
-    one = cross_validate(frame, cv=3, predict="ill", **FAST)
-    two = cross_validate(frame.iloc[order], cv=3, predict="ill", **FAST)
+    one = cross_validate(frame, cv=3, predict="ill", **as_values(FAST))
+    two = cross_validate(frame.iloc[order], cv=3, predict="ill", **as_values(FAST))
     assert numbers_of(one) == numbers_of(two)
     assert sorted(two.per_row) == sorted(one.per_row)  # equal rows may change places
 
@@ -191,14 +197,14 @@ def test_ctrl_c_ends_it(asia, has_missing, monkeypatch):
 
     monkeypatch.setattr(cross_validation, "open_task", press_and_open)
     with ctrl_c_works(), pytest.raises(KeyboardInterrupt):
-        cross_validate(table, cv=3, **FAST)
+        cross_validate(table, cv=3, **as_values(FAST))
     assert len(begun) == 1
 
 
 def test_weights_that_no_memory_can_hold():
     variables = [Variable(name, ("0", "1")) for name in "ab"]
     table = coevo.Dataset(variables, [[0, 1], [0, 1]], weights=np.array([10**15, 10**15]))
-    assert refusal(ParameterError, cross_validate, table, **FAST).startswith(
+    assert refusal(ParameterError, cross_validate, table, **as_values(FAST)).startswith(
         "The table with each of its 2,000,000,000,000,000 rows stored needs 200,000,000.0 GB of "
         "memory; this machine has "
     )
@@ -217,7 +223,7 @@ def test_folds_are_even_and_stratified(seed):
 
 def test_an_impossible_row():
     table = pd.DataFrame({"a": ["x"] * 20 + ["y"], "b": ["x"] * 20 + ["y"]})
-    found = cross_validate(table, cv=21, score="loglik", **FAST)
+    found = cross_validate(table, cv=21, **as_values({"score": "loglik", **FAST}))
     assert found.as_dict()["n_rows"] == 21
     assert math.isnan(found.standard_error) == (not np.isfinite(found.per_row).all())
 

@@ -12,6 +12,7 @@ from coevo.errors import FileError
 from coevo.io import read_run
 from coevo.view.page import make_run_page
 from helpers.errors import refusal
+from helpers.values import as_values
 
 OLD = Path(__file__).parent / "files_of_0_1_0"
 SEARCH = {"max_generations": 5, "random_state": 3}
@@ -42,7 +43,9 @@ def test_the_network_and_the_run_open(run):
 def test_the_same_table_has_the_same_hash(run):
     facts = json.loads((run / "run.json").read_text(encoding="utf-8"))
     assert coevo.read_data(run / "asia.csv").content_hash == facts["data_hash"]
-    again = coevo.learn(run / "asia.csv", **SEARCH, score="bdeu", max_table=None)
+    again = coevo.learn(
+        run / "asia.csv", **as_values({**SEARCH, "score": "bdeu", "max_table": None})
+    )
     assert (again.score, len(again.dag.arcs)) == (facts["score"], facts["n_arcs"])
 
 
@@ -50,7 +53,7 @@ def test_the_same_table_has_the_same_hash(run):
 def test_a_search_is_not_resumed(more, run):
     before = snapshot(run)
     options = SEARCH | {"output": run, "resume": True} | more
-    assert refusal(FileError, coevo.learn, run / "asia.csv", **options) == (
+    assert refusal(FileError, coevo.learn, run / "asia.csv", **as_values(options)) == (
         f"{str(run)!r} holds a search of coevo 0.1.0, which coevo {coevo.__version__} cannot "
         "resume. Give another folder."
     )
@@ -60,7 +63,7 @@ def test_a_search_is_not_resumed(more, run):
 def test_bootstraps_are_not_added_to(run):
     before = snapshot(run)
     options = SEARCH | {"output": run, "bootstraps": 5}
-    assert refusal(FileError, coevo.learn, run / "asia.csv", **options) == (
+    assert refusal(FileError, coevo.learn, run / "asia.csv", **as_values(options)) == (
         f"{str(run / 'strength')!r} holds runs with version 0.1.0; this is {coevo.__version__}. "
         "Give another folder."
     )

@@ -17,10 +17,11 @@ from coevo.data import read_data, write_data
 from coevo.errors import CoevoWarning, DataError, GraphError, NetworkError, ParameterError
 from coevo.graph import CPDAG, Constraints
 from coevo.io import Knowledge, read_run
-from coevo.learning import learn
+from coevo.learning import check_settings, learn
 from coevo.network import fit_network, sample
 from coevo.score import FamilyScorer, arc_gains, find_best_addition
 from coevo.search import METHODS, Budget, HillClimb, run_search
+from helpers.values import as_values
 
 LISTED = ", ".join(map(repr, sorted(METHODS)))
 QUICK = {"method": "hill_climb"}
@@ -32,7 +33,7 @@ def rows(seed):
 
 
 def test_learn_equals_its_steps(rows):
-    found = learn(rows, score="k2", max_generations=6, random_state=7, max_parents=2)
+    found = learn(rows, score="k2", random_state=7, max_parents=2, budget={"max_generations": 6})
     known = Constraints(max_parents=2)
     scorer = FamilyScorer(rows, "k2")
     limits = Budget(max_generations=6)
@@ -56,8 +57,8 @@ def test_learn_equals_its_steps(rows):
 
 
 def test_the_parent_penalty(rows):
-    plain = learn(rows, score="bdeu", **QUICK)
-    priced = learn(rows, score="bdeu", parent_penalty=30, **QUICK)
+    plain = learn(rows, **as_values({"score": "bdeu", **QUICK}))
+    priced = learn(rows, **as_values({"score": "bdeu", "parent_penalty": 30, **QUICK}))
     scorer = FamilyScorer(rows, "bdeu")
     assert len(priced.dag.arcs) < len(plain.dag.arcs)
     assert priced.log_prior == -30 * len(priced.dag.arcs)
@@ -66,13 +67,13 @@ def test_the_parent_penalty(rows):
     assert priced.as_dict()["parent_penalty"] == 30
     assert "parent_penalty" not in plain.as_dict()
     with pytest.raises(
-        ParameterError, match="'parent_penalty' of learn must be a number from 0 to 1,000,000"
+        ParameterError, match="'parent_penalty' of Objective must be a number from 0 to 1,000,000"
     ):
-        learn(rows, parent_penalty=-1)
+        learn(rows, score=coevo.Objective(parent_penalty=-1))
 
 
 def test_it_can_be_pickled(rows):
-    found = learn(rows, **QUICK)
+    found = learn(rows, **as_values(QUICK))
     copy = pickle.loads(pickle.dumps(found))
     assert (copy.as_dict(), copy.network) == (found.as_dict(), found.network)
 
@@ -85,7 +86,7 @@ def test_the_files_are_those_of_the_command(rows, tmp_path, monkeypatch):
     command = ["learn", "asia.csv", "--max-generations", "5", "--seed", "3", "-o", "cli"]
     monkeypatch.setattr("sys.argv", ["coevo", *command])
     cli.main()
-    found = learn("asia.csv", max_generations=5, random_state=3)
+    found = learn("asia.csv", random_state=3, budget={"max_generations": 5})
     files = found.save(Path("python"))
     assert files == {
         "model": "python/model.bif",
@@ -113,7 +114,7 @@ def test_a_structure_without_tables_is_saved(rows, tmp_path, monkeypatch):
     def too_large(*arguments):
         raise NetworkError("The table of 'a' would be too large.")
 
-    found = learn(rows, **QUICK)
+    found = learn(rows, **as_values(QUICK))
     monkeypatch.setattr("coevo.learning.result.fit_and_count", too_large)
     with pytest.warns(CoevoWarning, match=r"^model.bif is not written. The table of 'a' would be"):
         files = found.save(tmp_path / "run")
@@ -145,19 +146,23 @@ def test_numbers_are_cut_as_the_command_does(seed):
         ({"discretise": "kmeans", "types": {"c": "categorical"}},
          {"discretise": "kmeans", "types": {"c": "categorical"}}),
     ):  # fmt: skip
-        found = learn(table, names=names, **given, **QUICK)
+        found = learn(table, **as_values({"names": names, **given, **QUICK}))
         assert found.dataset == read_data(table, names=names, **asked)
     with pytest.raises(DataError, match=r"^Column 'a' holds decimal numbers"):
-        learn(table, names=names, discretise="none")
+        learn(table, read={"names": names, "discretise": "none"})
 
 
 def test_types_from_a_file_and_columns_left_out(seed, tmp_path):
     path = tmp_path / "types.json"
     path.write_text('{"a": [0], "c": "ignore"}')
-    found = learn(make_measurements(seed), names=["a", "b", "c"], types=path, **QUICK)
+    found = learn(
+        make_measurements(seed), **as_values({"names": ["a", "b", "c"], "types": path, **QUICK})
+    )
     assert found.dag.nodes == ("a", "b")
     assert found.network.variable("a").states == ("below_0", "from_0")
-    assert learn(make_measurements(seed), names=["a", "b", "c"], drop=["c"], **QUICK).dag.nodes == (
+    assert learn(
+        make_measurements(seed), **as_values({"names": ["a", "b", "c"], "drop": ["c"], **QUICK})
+    ).dag.nodes == (
         "a",
         "b",
     )
@@ -168,11 +173,11 @@ def test_constraints_of_all_kinds(rows, tmp_path):
     path = tmp_path / "known.json"
     coevo.io.write_knowledge(known, path)
     for given in (known, Knowledge(known), path, str(path)):
-        found = learn(rows, score="bdeu", constraints=given, **QUICK)
+        found = learn(rows, **as_values({"score": "bdeu", "constraints": given, **QUICK}))
         assert ("xray", "asia") in found.dag.arcs
         assert "log_prior" not in found.as_dict()
     knowledge = Knowledge(known, {("xray", "asia"): 4.0})
-    weighted = learn(rows, score="bdeu", constraints=knowledge, **QUICK)
+    weighted = learn(rows, **as_values({"score": "bdeu", "constraints": knowledge, **QUICK}))
     assert weighted.log_prior == weighted.as_dict()["log_prior"] == 4
     plain = FamilyScorer(rows).score(weighted.dag)
     assert weighted.score == pytest.approx(plain + 4)
@@ -189,16 +194,29 @@ def test_a_dict_of_constraints_is_a_file_in_memory(rows, tmp_path):
         "weights": [["smoke", "bronc", 1.5]],
         "max_parents": 3,
     }
-    found = learn(rows, constraints=known, **QUICK)
+    found = learn(rows, **as_values({"constraints": known, **QUICK}))
     path = tmp_path / "known.json"
     path.write_text(json.dumps(known | {"leaves": ["dysp", "xray"]}))
-    assert found.spec == learn(rows, constraints=path, **QUICK).spec
+    assert found.spec == learn(rows, **as_values({"constraints": path, **QUICK})).spec
     assert not found.dag.parents("asia")
     assert not found.dag.children("xray")
-    ends = learn(rows, roots=["asia"], leaves=["dysp,xray"], **QUICK)
+    ends = learn(rows, **as_values({"roots": ["asia"], "leaves": ["dysp", "xray"], **QUICK}))
     assert ends.spec.constraints == Constraints(roots=["asia"], leaves=["dysp", "xray"])
-    both = learn(rows, constraints=Constraints(roots=["smoke"]), roots=["asia"], **QUICK)
-    assert both.spec.constraints.roots == ("asia", "smoke")
+
+
+def test_roots_and_leaves_beside_the_constraints(rows):
+    """As on the command line, where a name may hold several with commas."""
+    given = {"roots": ["asia"], "leaves": ["dysp,xray"]}
+    spec = check_settings("learn", constraints=Constraints(roots=["smoke"]), **given)
+    found = spec.resolve_spec(rows.names).constraints
+    assert found == Constraints(roots=["asia", "smoke"], leaves=["dysp", "xray"])
+    for wrong, sentence in (
+        ("asia", "'roots' of learn must be a list of names; got 'asia'."),
+        (["asai"], "The roots name 'asai', which is not a variable. Did you mean 'asia'?"),
+    ):
+        with pytest.raises((ParameterError, GraphError)) as caught:
+            check_settings("learn", roots=wrong).resolve_spec(rows.names)
+        assert str(caught.value) == sentence
 
 
 @pytest.mark.parametrize(
@@ -211,16 +229,13 @@ def test_a_dict_of_constraints_is_a_file_in_memory(rows, tmp_path):
          "'roots' of 'constraints' of learn must be a list; got 'asia'."),
         ({"constraints": {"roots": ["asai"]}}, "'constraints' of learn, 'roots', entry 1: there "
          "is no variable 'asai'. Did you mean 'asia'?"),
-        ({"roots": "asia"}, "'roots' of learn must be a list of names; got 'asia'."),
-        ({"roots": ["asai"]},
-         "The roots name 'asai', which is not a variable. Did you mean 'asia'?"),
         ({"roots": ["asia"], "constraints": {"required": [["tub", "asia"]]}},
          "'tub' -> 'asia' is required, but 'asia' is a root."),
     ],
 )  # fmt: skip
 def test_constraints_that_contradict_or_have_a_wrong_form(rows, options, sentence):
     with pytest.raises((ParameterError, GraphError)) as caught:
-        learn(rows, **options, **QUICK)
+        learn(rows, **as_values({**options, **QUICK}))
     assert str(caught.value) == sentence
 
 
@@ -239,15 +254,21 @@ def test_age_and_sex_with_parents_get_a_word():
     start = coevo.DAG([*trial], [("response", "age"), ("response", "rx"), ("relapse", "sex")])
     options = {"method": "hill_climb", "max_generations": 0, "start": start, "bootstraps": 0}
     with pytest.warns(CoevoWarning) as caught:
-        found = learn(trial, **options)
-    sentence = "rx, age and sex have parents here; if they cannot, roots=['rx', 'age', 'sex']."
+        found = learn(trial, **as_values(options))
+    sentence = "rx, age and sex have parents here; if they cannot, "
+    sentence += "constraints={'roots': ['rx', 'age', 'sex']}."
     assert [str(warning.message) for warning in caught] == [sentence]
     assert found.suggested_roots == ("rx", "age", "sex")
     assert found.as_dict()["suggested_roots"] == ["rx", "age", "sex"]
     assert sentence.replace("'", "&#x27;") in found._repr_html_()
     with pytest.warns(CoevoWarning, match="rx and age have parents"):
-        assert learn(trial, constraints=known, **options).suggested_roots == ("rx", "age")
-    obeyed = learn(trial, roots=found.suggested_roots, bootstraps=0, method="hill_climb")
+        assert learn(trial, **as_values({"constraints": known, **options})).suggested_roots == (
+            "rx",
+            "age",
+        )
+    obeyed = learn(
+        trial, bootstraps=0, method="hill_climb", constraints={"roots": found.suggested_roots}
+    )
     assert not obeyed.suggested_roots
     assert "suggested_roots" not in obeyed.as_dict()
 
@@ -259,7 +280,7 @@ def test_a_class_is_a_parent_of_age():
 
 def test_a_dataset_is_already_read(rows):
     with pytest.raises(ParameterError, match="do not apply to a Dataset"):
-        learn(rows, bins=3)
+        learn(rows, read={"bins": 3})
 
 
 @pytest.mark.parametrize(
@@ -282,7 +303,7 @@ def test_a_dataset_is_already_read(rows):
 )  # fmt: skip
 def test_settings_are_checked_before_the_table(given, sentence):
     with pytest.raises(ParameterError) as caught:
-        learn("no such file.csv", **given)
+        learn("no such file.csv", **as_values(given))
     assert str(caught.value) == sentence
 
 
@@ -298,5 +319,5 @@ def test_constraints_that_do_not_fit(rows):
 
 def test_a_search_without_a_generation_says_so(rows):
     with pytest.warns(CoevoWarning, match="The time limit ended the search before its first gen"):
-        found = learn(rows, method="ccga", max_time=1e-6, bootstraps=0)
+        found = learn(rows, method="ccga", bootstraps=0, budget={"max_time": 1e-6})
     assert found.search.generations == 0

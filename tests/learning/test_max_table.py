@@ -9,6 +9,7 @@ import coevo
 from coevo.errors import GraphError, ParameterError
 from coevo.graph import Constraints
 from helpers.errors import refusal
+from helpers.values import as_values
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +31,8 @@ def count_cells(result, child):
 )
 def test_every_method_obeys_the_limit(method, rows):
     options = {"method": method, "score": "loglik", "max_generations": 4, "bootstraps": 0}
-    free = coevo.learn(rows, max_table=None, **options)
-    limited = coevo.learn(rows, max_table=81, **options)
+    free = coevo.learn(rows, **as_values({"max_table": None, **options}))
+    limited = coevo.learn(rows, **as_values({"max_table": 81, **options}))
     assert max(count_cells(free, child) for child in free.dag.nodes) > 81
     for child in limited.dag.nodes:
         assert count_cells(limited, child) <= 81 or not limited.dag.parents(child)
@@ -41,7 +42,13 @@ def test_every_method_obeys_the_limit(method, rows):
 def test_the_consensus_and_imputed_tables_obey_it(rows):
     missing = np.random.default_rng(1).random(rows.codes.shape) < 0.05
     table = coevo.data.IncompleteDataset(rows.expand(), missing)
-    found = coevo.learn(table, missing="evolve", max_table=30, max_generations=6, bootstraps=3)
+    found = coevo.learn(
+        table,
+        missing="evolve",
+        bootstraps=3,
+        score=coevo.Objective(max_table=30),
+        budget={"max_generations": 6},
+    )
     for dag in (found.dag, found.bootstrap.consensus):
         for child in dag.nodes:
             arity = {variable.name: variable.arity for variable in rows.variables}
@@ -51,24 +58,28 @@ def test_the_consensus_and_imputed_tables_obey_it(rows):
 
 def test_required_arcs_and_a_start_that_break_it(rows):
     required = Constraints(required=[("a", "z"), ("b", "z")])
-    assert refusal(GraphError, coevo.learn, rows, constraints=required, max_table=50) == (
+    assert refusal(
+        GraphError, coevo.learn, rows, constraints=required, score=coevo.Objective(max_table=50)
+    ) == (
         "The required arcs break the limit: the table of 'z' with 2 parents has 81 cells, and "
         "'max_table' is 50."
     )
     start = coevo.DAG("abcdz", [("z", "a")])
-    assert refusal(GraphError, coevo.learn, rows, start=start, max_table=20) == (
+    assert refusal(
+        GraphError, coevo.learn, rows, start=start, score=coevo.Objective(max_table=20)
+    ) == (
         "The start breaks the constraints: the table of 'a' with 1 parent has 27 cells, and "
         "'max_table' is 20."
     )
 
 
 def test_a_variable_alone_may_have_any_number_of_states(rows):
-    found = coevo.learn(rows, max_table=2, bootstraps=0)
+    found = coevo.learn(rows, bootstraps=0, score=coevo.Objective(max_table=2))
     assert not found.dag.arcs
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.5, True, "many"])
 def test_wrong_limits(value, rows):
-    assert refusal(ParameterError, coevo.learn, rows, max_table=value) == (
-        f"'max_table' of learn must be an int >= 1 or None; got {value!r}."
+    assert refusal(ParameterError, coevo.Objective, max_table=value) == (
+        f"'max_table' of Objective must be an int >= 1 or None; got {value!r}."
     )

@@ -6,10 +6,11 @@ import pytest
 
 import coevo
 from coevo.learning.nothing_found import estimate_visible_correlation
+from helpers.values import as_values
 
 
 def learn(columns, **options):
-    return coevo.learn(pd.DataFrame(columns), bootstraps=0, **options)
+    return coevo.learn(pd.DataFrame(columns), bootstraps=0, **as_values(options))
 
 
 def draw_arthritis():
@@ -85,12 +86,12 @@ def test_constraints_and_early_ends_are_reasons():
     same = {"a": [0, 1] * 40, "b": [0, 1] * 40, "c": [0, 0, 1, 1] * 20}
     types = {"b": "categorical"}
     forbidden = coevo.Constraints(roots=["a", "b", "c"])
-    found = learn(same, constraints=forbidden, types=types)
+    found = learn(same, constraints=forbidden, read={"types": types})
     assert found.no_arcs_reason == (
         "The constraints allow no arc, or there are not two variables to join."
     )
-    found = learn(same, max_generations=0, types=types)
+    found = learn(same, budget={"max_generations": 0}, read={"types": types})
     assert found.no_arcs_reason == (
         "The search ended early: an arc would raise the score. Give it more time."
     )
-    assert learn(same, types=types).no_arcs_reason is None
+    assert learn(same, read={"types": types}).no_arcs_reason is None

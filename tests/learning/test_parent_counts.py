@@ -11,6 +11,7 @@ from coevo.data import Dataset, IncompleteDataset, Variable
 from coevo.graph import Constraints
 from coevo.io import read_run
 from coevo.view.page import make_run_page
+from helpers.values import as_values
 
 KNOWN = Constraints(required=[("a", "c"), ("b", "c")])
 OPTIONS = {"method": "hill_climb", "constraints": KNOWN, "bootstraps": 0, "random_state": 1}
@@ -42,7 +43,7 @@ def count_naively(rows, network, child, weights=None):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_counts_of_a_run(rows, weighted, seed, tmp_path):
     weights = np.random.default_rng(seed).integers(1, 4, len(rows)) if weighted else None
-    result = coevo.learn(make_dataset(rows, weights), **OPTIONS, output=tmp_path)
+    result = coevo.learn(make_dataset(rows, weights), output=tmp_path, **as_values(OPTIONS))
     saved = read_run(tmp_path)
     page = make_run_page(saved.facts, saved.history, saved.network)
     assert not page.are_counts_means
@@ -62,7 +63,7 @@ def test_the_counts_of_a_run(rows, weighted, seed, tmp_path):
 def test_with_missing_values_the_counts_are_means_over_imputed_tables(policy, rows, seed, tmp_path):
     missing = np.random.default_rng(seed).random((3, len(rows))) < 0.1
     table = IncompleteDataset(make_dataset(rows), missing)
-    result = coevo.learn(table, **OPTIONS, missing=policy, output=tmp_path)
+    result = coevo.learn(table, missing=policy, output=tmp_path, **as_values(OPTIONS))
     imputation, network = result.imputation, result.network
     fitted = imputation.fitted_to
     for child in STATES:
@@ -89,7 +90,7 @@ def test_with_missing_values_the_counts_are_means_over_imputed_tables(policy, ro
 
 def test_counts_that_do_not_belong_to_the_network_are_left_out(rows, tmp_path):
     """A run of an older version has none. The file model.bif may have been replaced."""
-    result = coevo.learn(make_dataset(rows), **OPTIONS, output=tmp_path)
+    result = coevo.learn(make_dataset(rows), output=tmp_path, **as_values(OPTIONS))
     facts = read_run(tmp_path).facts
     assert set(make_run_page(facts, [], result.network).parent_counts) == set("abc")
     assert make_run_page(facts, [], None).parent_counts == {}
@@ -103,6 +104,6 @@ def test_counts_that_do_not_belong_to_the_network_are_left_out(rows, tmp_path):
 
 def test_very_large_tables_have_no_counts_in_the_file(rows, tmp_path, monkeypatch):
     monkeypatch.setattr("coevo.learning.result.MAX_CONFIGURATIONS", 4)
-    result = coevo.learn(make_dataset(rows), **OPTIONS, output=tmp_path)
+    result = coevo.learn(make_dataset(rows), output=tmp_path, **as_values(OPTIONS))
     assert len(result.parent_counts["c"]) == 6
     assert set(read_run(tmp_path).facts["parent_counts"]) == {"a", "b"}

@@ -13,6 +13,7 @@ from coevo.io import write_model
 from coevo.score import FamilyScorer
 from coevo.search import PC, HillClimb, make_spec, run_search
 from helpers.problems import InterruptedScorer, random_table
+from helpers.values import as_values
 
 
 @pytest.fixture
@@ -70,16 +71,20 @@ def test_a_file_keeps_its_meaning(rows, tmp_path, monkeypatch):
 
 def test_a_resumed_search_gives_the_same_answer(rows, tmp_path):
     options = {"method": "ccma", "start": "pc", "bootstraps": 0, "random_state": 3}
-    right = coevo.learn(rows, max_generations=6, **options)
-    coevo.learn(rows, max_generations=2, output=tmp_path / "run", **options)
-    resumed = coevo.learn(rows, max_generations=6, output=tmp_path / "run", resume=True, **options)
+    right = coevo.learn(rows, **as_values({"max_generations": 6, **options}))
+    coevo.learn(rows, output=tmp_path / "run", **as_values({"max_generations": 2, **options}))
+    resumed = coevo.learn(
+        rows, output=tmp_path / "run", resume=True, **as_values({"max_generations": 6, **options})
+    )
     assert resumed.dag == right.dag
     assert [row.score for row in resumed.search.history] == [
         row.score for row in right.search.history
     ]
     other = options | {"start": PC(alpha=0.2)}
     with pytest.raises(coevo.CoevoError, match="start"):
-        coevo.learn(rows, max_generations=6, output=tmp_path / "run", resume=True, **other)
+        coevo.learn(
+            rows, output=tmp_path / "run", resume=True, **as_values({"max_generations": 6, **other})
+        )
 
 
 @pytest.mark.parametrize("policy", ["evolve", "em", "available", "drop"])
@@ -88,7 +93,7 @@ def test_missing_values(policy, seed):
     missing = np.random.default_rng(seed).random(dataset.codes.shape) < 0.05
     table = IncompleteDataset(dataset, missing)
     options = {"start": "pc", "missing": policy, "bootstraps": 0, "max_generations": 4}
-    one, two = (coevo.learn(table, method="ccma", **options) for _ in range(2))
+    one, two = (coevo.learn(table, method="ccma", **as_values(options)) for _ in range(2))
     assert one.dag == two.dag
     assert len(one.dag.arcs) > 3
 

@@ -12,6 +12,7 @@ from coevo.errors import DataError, ParameterError
 from coevo.score import FamilyBatch
 from helpers.problems import drop_times
 from helpers.random_tables import random_families
+from helpers.values import as_values
 
 pytest.importorskip("distributed")
 frames = pytest.importorskip("dask.dataframe")
@@ -59,9 +60,9 @@ def without(answer):
 
 
 def test_a_network_is_learned(table, place):
-    here = coevo.learn(table, **OPTIONS, output="here")
+    here = coevo.learn(table, output="here", **as_values(OPTIONS))
     there = coevo.learn(
-        frames.from_pandas(table, npartitions=7), **OPTIONS, **place, output="there"
+        frames.from_pandas(table, npartitions=7), output="there", **as_values({**OPTIONS, **place})
     )
     assert without(there.as_dict()) == without(here.as_dict())
     assert drop_times(there.history) == drop_times(here.history)
@@ -104,7 +105,7 @@ def test_an_error_names_its_partition(table, place):
     table.loc[250, "smoker"] = None
     lazy = frames.from_pandas(table, npartitions=3)
     with pytest.raises(DataError) as raised:
-        coevo.learn(lazy, **OPTIONS, **place)
+        coevo.learn(lazy, **as_values({**OPTIONS, **place}))
     assert str(raised.value).startswith(
         "In partition 3 of the data frame: Column 'smoker' has 1 missing value, in row 51."
     )
@@ -117,15 +118,15 @@ def test_options_are_checked_before_anything_is_computed(place):
     meta = pd.DataFrame({"a": [0], "b": [0]})
     lazy = frames.from_map(never, [0, 1], meta=meta)
     with pytest.raises(DataError, match="'drop' names 'c', which is not a column of the table"):
-        coevo.learn(lazy, drop=["c"], **place)
+        coevo.learn(lazy, **as_values({"drop": ["c"], **place}))
     with pytest.raises(DataError, match="Column 'a' is continuous, and cut points cannot"):
-        coevo.learn(lazy, types={"a": "continuous"}, **place)
+        coevo.learn(lazy, **as_values({"types": {"a": "continuous"}, **place}))
 
 
 def test_no_rows_at_all(table, place):
     lazy = frames.from_pandas(table, npartitions=3)
     with pytest.raises(DataError) as raised:
-        coevo.learn(lazy[lazy["age"] > 200], **OPTIONS, **place)
+        coevo.learn(lazy[lazy["age"] > 200], **as_values({**OPTIONS, **place}))
     assert str(raised.value) == "The table has no rows. Give at least one observation."
 
 
@@ -139,7 +140,7 @@ def test_without_a_place(table):
 
 def test_another_table_with_a_place(table, place):
     with pytest.raises(ParameterError) as raised:
-        coevo.learn(table, **place)
+        coevo.learn(table, **as_values(place))
     assert str(raised.value) == (
         "'shards' and 'cluster' need a Parquet file, a folder of Parquet files, or a Dask data "
         "frame. Write the table as Parquet first, or leave them out."

@@ -4,6 +4,7 @@ import pytest
 
 import coevo
 from coevo.errors import ParameterError
+from helpers.values import as_values
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings(
@@ -17,11 +18,11 @@ def test_the_cluster_gives_the_same_bits(dask_workers, tmp_path, prior, temperat
     rows = coevo.sample(coevo.load_network("cancer"), 300, random_state=3)
     chosen = {"prior": prior, "temperatures": temperatures}
     options = {**OPTIONS, **chosen, "candidates": 2, "tolerance": 1e-6}
-    here = coevo.posterior(rows, **options, max_steps=4)
+    here = coevo.posterior(rows, max_steps=4, **as_values(options))
     client = dask_workers.client
-    coevo.posterior(rows, **options, max_steps=2, cluster=client, output=tmp_path)
+    coevo.posterior(rows, max_steps=2, cluster=client, output=tmp_path, **as_values(options))
     there = coevo.posterior(
-        rows, **options, max_steps=4, cluster=client, output=tmp_path, resume=True
+        rows, max_steps=4, cluster=client, output=tmp_path, resume=True, **as_values(options)
     )
     assert there.n_steps == here.n_steps == 4
     assert there.arcs.tobytes() == here.arcs.tobytes()
@@ -36,7 +37,7 @@ def test_the_tables_are_sent_once(dask_workers, monkeypatch):
         type(dask_workers), "share", lambda self, value: sent.append(value) or share(self, value)
     )
     rows = coevo.sample(coevo.load_network("cancer"), 300, random_state=3)
-    coevo.posterior(rows, **OPTIONS, max_steps=3, cluster=dask_workers.client)
+    coevo.posterior(rows, max_steps=3, cluster=dask_workers.client, **as_values(OPTIONS))
     assert len(sent) == 1
 
 

@@ -14,6 +14,7 @@ from coevo.learning.checkpoints import CheckpointFile
 from helpers.clusters import dask_commands, kill
 from helpers.interrupts import interrupted_command
 from helpers.problems import drop_times
+from helpers.values import as_values
 
 pytest.importorskip("distributed")
 
@@ -52,8 +53,10 @@ def without(answer):
 
 
 def test_a_network_is_learned_on_a_client(dask_workers):
-    here = coevo.learn("table.parquet", **OPTIONS, output="here")
-    there = coevo.learn("table.parquet", **OPTIONS, output="there", cluster=dask_workers.client)
+    here = coevo.learn("table.parquet", output="here", **as_values(OPTIONS))
+    there = coevo.learn(
+        "table.parquet", output="there", cluster=dask_workers.client, **as_values(OPTIONS)
+    )
     assert without(there.as_dict()) == without(here.as_dict())
     assert drop_times(there.history) == drop_times(here.history)
     assert Path("there/model.bif").read_bytes() == Path("here/model.bif").read_bytes()
@@ -64,7 +67,7 @@ def test_a_network_is_learned_on_a_client(dask_workers):
 
 
 def test_a_scheduler_that_dies_in_the_middle(monkeypatch, capsys):
-    expected = coevo.learn("table.parquet", **OPTIONS, output="expected")
+    expected = coevo.learn("table.parquet", output="expected", **as_values(OPTIONS))
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
     with dask_commands() as dask:

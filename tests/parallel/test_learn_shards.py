@@ -16,6 +16,7 @@ from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, Param
 from coevo.learning import learn
 from helpers.errors import refusal
 from helpers.problems import drop_times
+from helpers.values import as_values
 
 
 @pytest.fixture(autouse=True)
@@ -66,8 +67,8 @@ def without(answer):
 @pytest.mark.parametrize("method", ["ccma", "hill_climb"])
 def test_every_file_is_that_of_the_rows_in_memory(method, written):
     path = written()
-    here = learn(path, **OPTIONS, method=method, output="here")
-    there = learn(path, **OPTIONS, method=method, output="there", shards="shards")
+    here = learn(path, method=method, output="here", **as_values(OPTIONS))
+    there = learn(path, method=method, output="there", **as_values({**OPTIONS, "shards": "shards"}))
     assert without(there.as_dict()) == without(here.as_dict())
     assert here.audit == ()
     assert [finding.kind for finding in there.audit] == ["not_compared"]
@@ -91,13 +92,15 @@ def test_a_folder_of_parts_in_any_order(written):
     for number, first in enumerate((250, 0, 100)):
         rows = whole.slice(first, {250: 150, 0: 100, 100: 150}[first])
         pq.write_table(rows, f"parts/{number}.parquet")
-    there = learn("parts", **OPTIONS, shards=".")
-    assert without(there.as_dict()) == without(learn("table.parquet", **OPTIONS).as_dict())
+    there = learn("parts", **as_values({**OPTIONS, "shards": "."}))
+    assert without(there.as_dict()) == without(
+        learn("table.parquet", **as_values(OPTIONS)).as_dict()
+    )
 
 
 def test_tables_too_large_for_a_network(written, monkeypatch):
     monkeypatch.setattr("coevo.network.node_distribution.LARGEST_TABLE", 1)
-    found = learn(written(), **OPTIONS, shards=".")
+    found = learn(written(), **as_values({**OPTIONS, "shards": "."}))
     with pytest.raises(NetworkError, match="would have"):
         found.network  # noqa: B018
     with pytest.raises(NetworkError, match="would have"):
@@ -115,24 +118,24 @@ def test_resuming_elsewhere(first, then, written, monkeypatch):
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(checkpoints, "SHARE_OF_TIME", 1e9)
     path = written()
-    whole = learn(path, **OPTIONS, output="whole")
+    whole = learn(path, output="whole", **as_values(OPTIONS))
 
     def cut(row):
         if row.generation == 2:
             raise CutError
 
     with pytest.raises(CutError):
-        learn(path, **OPTIONS, output="run", shards=first, callbacks=[cut])
-    found = learn(path, **OPTIONS, output="run", shards=then, resume=True)
+        learn(path, output="run", callbacks=[cut], **as_values({**OPTIONS, "shards": first}))
+    found = learn(path, output="run", resume=True, **as_values({**OPTIONS, "shards": then}))
     assert without(found.as_dict()) == without(whole.as_dict())
     assert drop_times(found.history) == drop_times(whole.history)
     assert Path("run/model.bif").read_bytes() == Path("whole/model.bif").read_bytes()
 
 
 def test_other_rows_are_not_resumed(written):
-    learn(written(), **OPTIONS, output="run", shards=".")
+    learn(written(), output="run", **as_values({**OPTIONS, "shards": "."}))
     with pytest.raises(FileError, match="other data: hash"):
-        learn(written(399), **OPTIONS, output="run", shards=".", resume=True)
+        learn(written(399), output="run", resume=True, **as_values({**OPTIONS, "shards": "."}))
 
 
 @pytest.mark.parametrize(
@@ -159,7 +162,7 @@ def test_other_rows_are_not_resumed(written):
 )  # fmt: skip
 def test_options_that_need_rows_in_memory(options, message):
     with pytest.raises(ParameterError) as raised:
-        learn("no_such.parquet", **{"shards": ".", **options})
+        learn("no_such.parquet", **as_values({"shards": ".", **options}))
     assert str(raised.value) == message
 
 
@@ -173,7 +176,7 @@ def test_numbers_without_cut_points(written):
     path = written()
     types = {**OPTIONS["types"], "age": "continuous"}
     with pytest.raises(DataError) as raised:
-        learn(path, shards=".", types=types)
+        learn(path, read={"shards": ".", "types": types})
     assert str(raised.value) == (
         "Column 'age' is continuous, and cut points cannot be found out of core. Give its cut "
         "points with types= (--types), for example from the run.json of a run on some of the rows."
@@ -181,29 +184,37 @@ def test_numbers_without_cut_points(written):
     del types["age"]
     n_ages = len(np.unique(pq.read_table(path)["age"].to_numpy()))
     with pytest.raises(DataError) as raised:
-        learn(path, shards=".", types=types)
+        learn(path, read={"shards": ".", "types": types})
     assert str(raised.value) == (
         f"Column 'age' holds {n_ages} different numbers, too many for states, and cut points "
         f"cannot be found out of core. {CUT_HINT}"
     )
-    found = learn(path, shards=".", types=types, discretise="none", max_generations=1)
-    here = learn(path, types=types, discretise="none", max_generations=1)
+    found = learn(
+        path,
+        read={"shards": ".", "types": types, "discretise": "none"},
+        budget={"max_generations": 1},
+    )
+    here = learn(path, read={"types": types, "discretise": "none"}, budget={"max_generations": 1})
     assert without(found.as_dict()) == without(here.as_dict())
 
 
 def test_cut_points_come_from_the_run_of_a_sample(written):
     whole = pq.read_table(written())
     pq.write_table(whole.slice(0, 200), "sample.parquet")
-    learn("sample.parquet", drop=["id"], max_generations=1, output="run")
-    found = learn("table.parquet", types="run/run.json", shards=".", max_generations=1)
-    here = learn("table.parquet", types="run/run.json", max_generations=1)
+    learn("sample.parquet", output="run", read={"drop": ["id"]}, budget={"max_generations": 1})
+    found = learn(
+        "table.parquet",
+        read={"types": "run/run.json", "shards": "."},
+        budget={"max_generations": 1},
+    )
+    here = learn("table.parquet", read={"types": "run/run.json"}, budget={"max_generations": 1})
     assert without(found.as_dict()) == without(here.as_dict())
     assert found.columns == here.columns
 
 
 def test_a_file_that_is_not_there():
     with pytest.raises(FileError) as raised:
-        learn("no_such.parquet", shards=".")
+        learn("no_such.parquet", read={"shards": "."})
     assert str(raised.value) == "There is no file or folder 'no_such.parquet'."
 
 

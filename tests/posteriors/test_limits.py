@@ -133,8 +133,8 @@ def rows():
 
 def test_after_ctrl_c_in_the_search_there_is_no_posterior(stopped_search, rows):
     with pytest.raises(KeyboardInterrupt):
-        coevo.posterior(rows, sampler="chains", max_generations=1)
-    found = coevo.learn(rows, posterior=True, max_generations=1, bootstraps=0)
+        coevo.posterior(rows, sampler="chains", budget={"max_generations": 1})
+    found = coevo.learn(rows, posterior=True, bootstraps=0, budget={"max_generations": 1})
     assert found.posterior is None
     assert found.search.stop_reason == "interrupt"
 
@@ -144,6 +144,6 @@ def test_learn_keeps_the_network_if_ctrl_c_comes_before_the_posterior(monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr("coevo.learning.structure_posterior.compute_posterior", press)
-    found = coevo.learn(rows, posterior=True, prove=1, max_generations=1, bootstraps=0)
+    found = coevo.learn(rows, posterior=True, prove=1, bootstraps=0, budget={"max_generations": 1})
     assert (found.posterior, found.proof) == (None, None)
     assert found.search.stop_reason == "generations"

@@ -22,6 +22,7 @@ from coevo.score import FamilyScorer
 from coevo.search.base import Problem
 from helpers.errors import refusal
 from helpers.family_tables import list_families
+from helpers.values import as_values
 
 UNFINISHED = pytest.mark.filterwarnings(
     "ignore:Too few steps:coevo.CoevoWarning", "ignore:Not converged:coevo.CoevoWarning"
@@ -68,7 +69,9 @@ def test_arcs_have_the_probabilities_of_the_enumeration(cancer, prior):
 def test_the_penalty_and_the_weights_are_priors(cancer):
     weights = {("Cancer", "Xray"): -2.0, ("Smoker", "Cancer"): 1.0}
     known = coevo.Knowledge(Constraints(), weights)
-    found = coevo.posterior(cancer, score="bdeu", constraints=known, parent_penalty=1.5)
+    found = coevo.posterior(
+        cancer, constraints=known, score=coevo.Objective("bdeu", parent_penalty=1.5)
+    )
     shares = weigh_all(cancer, parent_penalty=1.5, weights=weights)
     expected = sum(
         share
@@ -146,7 +149,9 @@ def test_answers_are_averaged_over_the_networks(cancer, exact):
 
 @UNFINISHED
 def test_chains_agree_with_the_exact_posterior(cancer, exact):
-    found = coevo.posterior(cancer, **CHAINS, max_steps=64, tolerance=1e-6, random_state=1)
+    found = coevo.posterior(
+        cancer, max_steps=64, tolerance=1e-6, random_state=1, **as_values(CHAINS)
+    )
     assert found.sampler == "chains"
     assert found.n_steps == 64
     assert np.abs(found.arcs - exact.arcs).max() < 0.02
@@ -163,7 +168,7 @@ def test_arcs_that_the_chains_do_not_consider_have_a_probability_too(monkeypatch
     monkeypatch.setattr("coevo.posteriors.outside.KEPT", 2.0)  # no family beside the candidates
     rows = coevo.sample(coevo.load_network("asia"), 300, random_state=1)
     exact = coevo.posterior(rows, score="bdeu")
-    found = coevo.posterior(rows, **CHAINS, candidates=2, max_steps=32, random_state=1)
+    found = coevo.posterior(rows, candidates=2, max_steps=32, random_state=1, **as_values(CHAINS))
     outside = np.isnan(found.errors)
     assert outside.sum() > 10
     assert (found.arcs[outside] > 0).all()
@@ -176,7 +181,7 @@ def test_arcs_that_the_chains_do_not_consider_have_a_probability_too(monkeypatch
 
 
 def test_chains_end_when_they_agree(cancer):
-    found = coevo.posterior(cancer, **CHAINS, tolerance=0.2, max_steps=500)
+    found = coevo.posterior(cancer, tolerance=0.2, max_steps=500, **as_values(CHAINS))
     assert found.stop_reason == "finished"
     assert found.n_steps < 500
     assert found.verdict.startswith("The 4 chains agree: no arc differs between two of them by")
@@ -191,8 +196,8 @@ def test_the_answer_does_not_depend_on_threads_or_the_order_of_columns(cancer):
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(frame)
     options = {**CHAINS, "max_steps": 3, "random_state": 4}
-    found = coevo.posterior(table, **options)
-    other = coevo.posterior(table[table.columns[::-1]], **options, n_jobs=2)
+    found = coevo.posterior(table, **as_values(options))
+    other = coevo.posterior(table[table.columns[::-1]], n_jobs=2, **as_values(options))
     assert found.names == other.names
     assert found.arcs.tobytes() == other.arcs.tobytes()
     assert found.sample.arcs.tobytes() == other.sample.arcs.tobytes()
@@ -202,10 +207,10 @@ def test_the_answer_does_not_depend_on_threads_or_the_order_of_columns(cancer):
 @pytest.mark.parametrize("temperatures", [1, 3])
 def test_resumed_chains_give_the_same_bits(cancer, tmp_path, temperatures):
     options = {**CHAINS, "tolerance": 1e-6, "random_state": 2, "temperatures": temperatures}
-    direct = coevo.posterior(cancer, **options, max_steps=6, output=tmp_path / "direct")
-    coevo.posterior(cancer, **options, max_steps=4, output=tmp_path / "resumed")
+    direct = coevo.posterior(cancer, max_steps=6, output=tmp_path / "direct", **as_values(options))
+    coevo.posterior(cancer, max_steps=4, output=tmp_path / "resumed", **as_values(options))
     resumed = coevo.posterior(
-        cancer, **options, max_steps=6, output=tmp_path / "resumed", resume=True
+        cancer, max_steps=6, output=tmp_path / "resumed", resume=True, **as_values(options)
     )
     assert resumed.n_steps == direct.n_steps == 6
     assert resumed.arcs.tobytes() == direct.arcs.tobytes()
@@ -217,10 +222,10 @@ def test_resumed_chains_give_the_same_bits(cancer, tmp_path, temperatures):
         CoevoError,
         coevo.posterior,
         cancer,
-        **options,
         chains=3,
         output=tmp_path / "resumed",
         resume=True,
+        **as_values(options),
     )
     assert "holds a search with" in error
 
@@ -304,13 +309,13 @@ def test_samples_are_thinned_evenly():
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused(cancer, options, message):
-    assert refusal(CoevoError, coevo.posterior, cancer, **options) == message
+    assert refusal(CoevoError, coevo.posterior, cancer, **as_values(options)) == message
 
 
 def test_an_exact_posterior_of_many_variables_is_refused():
     rows = coevo.sample(coevo.load_network("alarm"), 50, random_state=0)
     with pytest.raises(ParameterError, match=r"limited to .* variables; the table has 37"):
-        coevo.posterior(rows, score="bdeu", sampler="exact", max_generations=1)
+        coevo.posterior(rows, score="bdeu", sampler="exact", budget={"max_generations": 1})
 
 
 def test_an_approximation_is_said(cancer):
@@ -321,7 +326,7 @@ def test_an_approximation_is_said(cancer):
 @UNFINISHED
 def test_a_damaged_state_of_chains_is_refused(cancer, tmp_path):
     options = {**CHAINS, "random_state": 2, "output": tmp_path}
-    coevo.posterior(cancer, **options, max_steps=2)
+    coevo.posterior(cancer, max_steps=2, **as_values(options))
     path = tmp_path / "posterior" / "checkpoint.npz"
     stored = dict(np.load(path, allow_pickle=False))
     for name, change in (
@@ -338,7 +343,7 @@ def test_a_damaged_state_of_chains_is_refused(cancer, tmp_path):
     ):
         write_entries(path, {**stored, name: change(stored[name])})
         with pytest.raises(CoevoError):
-            coevo.posterior(cancer, **options, max_steps=4, resume=True)
+            coevo.posterior(cancer, max_steps=4, resume=True, **as_values(options))
 
 
 @UNFINISHED
@@ -346,7 +351,7 @@ def test_a_damaged_state_of_chains_is_refused(cancer, tmp_path):
 def test_a_chain_in_which_no_network_fits_is_refused(cancer, tmp_path, prior):
     known = Constraints(required=[("Smoker", "Cancer")])
     options = {**CHAINS, "constraints": known, "prior": prior, "chains": 2, "output": tmp_path}
-    found = coevo.posterior(cancer, **options, max_steps=2)
+    found = coevo.posterior(cancer, max_steps=2, **as_values(options))
     path = tmp_path / "posterior" / "checkpoint.npz"
     stored = dict(np.load(path, allow_pickle=False))
     level = np.zeros_like(stored["level"])  # the variables all in one layer, or Cancer the first
@@ -354,4 +359,4 @@ def test_a_chain_in_which_no_network_fits_is_refused(cancer, tmp_path, prior):
         level += 2 * ((np.arange(5) - found.names.index("Cancer")) % 5)
     write_entries(path, {**stored, "level": level})
     with pytest.raises(CoevoError, match="other settings"):
-        coevo.posterior(cancer, **options, max_steps=4, resume=True)
+        coevo.posterior(cancer, max_steps=4, resume=True, **as_values(options))

@@ -88,14 +88,16 @@ def test_methods_other_than_ccma_have_none():
 
 
 def test_a_search_that_was_cut_short_has_none_and_says_so():
-    found = learn(ROWS, max_generations=2, random_state=3)
+    found = learn(ROWS, random_state=3, budget={"max_generations": 2})
     assert found.quick_bootstrap is None
     assert found.no_strengths == (
         "samples would take much longer than the search; --bootstraps 100 measures the strength of "
         "each arc"
     )
     assert found.as_dict()["no_strengths"] == found.no_strengths
-    assert learn(ROWS, max_generations=2, random_state=3, bootstraps=0).no_strengths == ""
+    assert (
+        learn(ROWS, random_state=3, bootstraps=0, budget={"max_generations": 2}).no_strengths == ""
+    )
 
 
 # -- the strengths
@@ -144,7 +146,9 @@ def test_missing_values_are_imputed_again_in_each_sample(tmp_path):
     lines[1:40] = ["," + line.split(",", 1)[1] for line in lines[1:40]]
     (tmp_path / "survey.csv").write_text("\n".join(lines) + "\n")
     for missing in ("evolve", "drop"):
-        found = learn(tmp_path / "survey.csv", drop=["T"], missing=missing, random_state=3)
+        found = learn(
+            tmp_path / "survey.csv", missing=missing, random_state=3, read={"drop": ["T"]}
+        )
         check_strengths(found, found.imputation.table)
 
 
@@ -214,7 +218,7 @@ def test_the_same_for_any_order_and_any_threads(found):
 
 
 def test_the_same_after_a_resumed_search(found, tmp_path):
-    learn(ROWS, random_state=3, max_generations=5, bootstraps=0, output=tmp_path)
+    learn(ROWS, random_state=3, bootstraps=0, output=tmp_path, budget={"max_generations": 5})
     resumed = learn(ROWS, random_state=3, output=tmp_path, resume=True)
     assert timeless(resumed) == timeless(found)
 

@@ -18,6 +18,7 @@ from coevo.progress import notebook as notebook_module
 from coevo.progress import terminal
 from coevo.progress.terminal import PeriodicLines, show_on_console, show_runs_on_console
 from coevo.search import Budget, HistoryRow
+from helpers.values import as_values
 
 ROW = HistoryRow(31, 0, 12.3, 12, -53131.714, 45, {})
 
@@ -192,7 +193,7 @@ LIMIT = {"max_generations": 4, "random_state": 7}
 @pytest.mark.parametrize("wanted", [True, None])
 def test_a_notebook_has_one_line(wanted, notebook, rows, capsys, monkeypatch):
     monkeypatch.setattr(notebook_module, "SECONDS_BETWEEN_UPDATES", 0.0)
-    coevo.learn(rows, progress=wanted, **LIMIT)
+    coevo.learn(rows, progress=wanted, **as_values(LIMIT))
     (output,) = notebook.outputs
     assert list(output) == ["text/plain"]
     assert output["text/plain"].startswith("100 %: generation 4 of 4, ")
@@ -219,13 +220,13 @@ def test_a_real_notebook_has_one_line(rows, tmp_path):
 
 def test_a_notebook_has_few_updates_and_the_last_state(notebook, rows, monkeypatch):
     monkeypatch.setattr(notebook_module, "SECONDS_BETWEEN_UPDATES", math.inf)
-    coevo.learn(rows, **LIMIT)
+    coevo.learn(rows, **as_values(LIMIT))
     assert notebook.outputs[0]["text/plain"].startswith("100 %: generation 4 of 4, ")
     assert notebook.n_changes <= 2
 
 
 def test_no_progress_in_a_notebook(notebook, rows):
-    coevo.learn(rows, progress=False, **LIMIT)
+    coevo.learn(rows, progress=False, **as_values(LIMIT))
     coevo.BayesianNetworkLearner(**LIMIT).fit(rows)
     assert notebook.outputs == []
     coevo.BayesianNetworkLearner(progress=None, **LIMIT).fit(rows)
@@ -237,9 +238,9 @@ def test_outside_notebooks_progress_is_shown_on_request(ipython, rows, capsys, m
     monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", math.inf)
     if ipython is not None:
         monkeypatch.setitem(sys.modules, "IPython", ipython)
-    quiet = coevo.learn(rows, **LIMIT)
+    quiet = coevo.learn(rows, **as_values(LIMIT))
     assert capsys.readouterr() == ("", "")
-    shown = coevo.learn(rows, progress=True, **LIMIT)
+    shown = coevo.learn(rows, progress=True, **as_values(LIMIT))
     out, err = capsys.readouterr()
     last = err.splitlines()[-1]
     assert (out, last.split(", ")[0]) == ("", "generation 4 of 4")
@@ -254,7 +255,7 @@ def test_the_last_state_is_shown_when_a_callback_fails(notebook, rows, capsys):
             raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError):
-        coevo.learn(rows, callbacks=[fail], **LIMIT)
+        coevo.learn(rows, callbacks=[fail], **as_values(LIMIT))
     assert "25 %: generation 1 of 4, " in notebook.outputs[0]["text/plain"]
 
 

@@ -94,7 +94,7 @@ def test_noise_with_many_states_and_few_rows_has_no_arcs(number):
     """Without the penalty, parents whose configurations hold single rows are rewarded."""
     table = draw_columns(number, [15] * 10, 60)
     assert coevo.learn(table, bootstraps=0).gains == {}
-    assert coevo.learn(table, bootstraps=0, sparse_penalty=0).gains
+    assert coevo.learn(table, bootstraps=0, score=coevo.Objective(sparse_penalty=0)).gains
 
 
 def test_only_the_default_objective_has_it():

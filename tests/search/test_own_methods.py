@@ -25,6 +25,7 @@ from helpers import own_methods
 from helpers.errors import refusal
 from helpers.own_methods import ANNEALING, install_package, load_annealing, write_broken
 from helpers.problems import get_outcome, random_table
+from helpers.values import as_values
 
 lab = own_methods.lab
 
@@ -319,10 +320,12 @@ def test_a_search_of_the_wrong_type(lab):
 def test_learn_saves_and_resumes(lab):
     rows = coevo.sample(coevo.load_network("asia"), 300, random_state=1)
     options = {"method": "cooling:Annealing:moves=20", "bootstraps": 0}
-    one = coevo.learn(rows, max_generations=6, output="run", **options)
+    one = coevo.learn(rows, output="run", **as_values({"max_generations": 6, **options}))
     assert json.loads((lab / "run" / "run.json").read_text())["method"] == "annealing"
-    more = coevo.learn(rows, max_generations=12, output="run", resume=True, **options)
-    full = coevo.learn(rows, max_generations=12, **options)
+    more = coevo.learn(
+        rows, output="run", resume=True, **as_values({"max_generations": 12, **options})
+    )
+    full = coevo.learn(rows, **as_values({"max_generations": 12, **options}))
     assert (more.dag, more.score) == (full.dag, full.score)
     assert more.search.generations == 12 > one.search.generations
     assert [row.score for row in more.history] == [row.score for row in full.history]
@@ -331,11 +334,11 @@ def test_learn_saves_and_resumes(lab):
 def test_other_code_does_not_resume(lab):
     rows = coevo.sample(coevo.load_network("asia"), 300, random_state=1)
     options = {"bootstraps": 0, "max_generations": 6, "output": "run"}
-    coevo.learn(rows, method="cooling:Annealing", **options)
+    coevo.learn(rows, method="cooling:Annealing", **as_values(options))
     write_broken(lab, "cooling", "rng.random() <", "0.5 <")
     del sys.modules["cooling"]
     message = refusal(
-        FileError, coevo.learn, rows, method="cooling:Annealing", resume=True, **options
+        FileError, coevo.learn, rows, method="cooling:Annealing", resume=True, **as_values(options)
     )
     assert message.startswith("'run' holds a search with other code of the method: hash ")
 

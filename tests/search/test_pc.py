@@ -328,7 +328,9 @@ def test_shards_give_the_same_answer(seed, tmp_path):
     rows = coevo.sample(coevo.load_network("asia"), 2000, random_state=seed)
     coevo.write_data(rows, tmp_path / "asia.parquet")
     in_memory = coevo.learn(tmp_path / "asia.parquet", method="pc", bootstraps=0)
-    sharded = coevo.learn(tmp_path / "asia.parquet", method="pc", shards=tmp_path / "shards")
+    sharded = coevo.learn(
+        tmp_path / "asia.parquet", method="pc", read={"shards": tmp_path / "shards"}
+    )
     assert sharded.dag == in_memory.dag
     assert sharded.score == in_memory.score
 

@@ -54,7 +54,6 @@ def test_every_field_but_the_budget_is_in_the_fingerprint():
 @pytest.mark.parametrize(
     "function",
     [
-        coevo.learn,
         coevo.bootstrap_strength,
         coevo.missing.learn_incomplete,
         BayesianNetworkLearner.__init__,

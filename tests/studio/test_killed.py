@@ -8,6 +8,7 @@ from coevo.io import read_run
 from coevo.studio import Workspace
 from coevo.studio.events import read_events
 from helpers.studio_process import StudioProcess
+from helpers.values import as_values
 
 OPTIONS = {"method": "ccma", "max_generations": 30, "random_state": 5, "bootstraps": 0}
 
@@ -16,7 +17,7 @@ def test_a_killed_studio_resumes_its_search(tmp_path, seed):
     workspace = Workspace(tmp_path / "space")
     rows = coevo.sample(coevo.load_network("asia"), 400, random_state=seed)
     name = workspace.store_table("asia", "asia.csv", lambda path: write_data(rows, path))
-    expected = coevo.learn(workspace.open_table(name).path, **OPTIONS)
+    expected = coevo.learn(workspace.open_table(name).path, **as_values(OPTIONS))
     rng, run, seen, kills = random.Random(seed), None, 0, 0
     moments = [rng.randint(5, 14), rng.randint(9, 16)]  # the second after a checkpoint
     while True:

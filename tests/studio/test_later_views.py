@@ -16,6 +16,7 @@ from coevo.io.run_folder import write_run
 from coevo.network import BayesianNetwork
 from coevo.studio.learn_text import format_python, format_terminal
 from coevo.studio.strength_record import describe_confidence, draw_confidence
+from helpers.values import as_values
 
 PATIENTS = (Path(__file__).parents[2] / "examples" / "patients.csv").read_bytes()
 OPTIONS = {"method": "hill_climb", "random_state": 3, "bootstraps": 0}
@@ -67,9 +68,14 @@ def check_confidence(client, studio, run):
     table = studio.workspace.open_table("patients")
     expected = coevo.learn(
         table.path,
-        types=table.types_path,
-        constraints=table.constraints_path,
-        **{**OPTIONS, "bootstraps": 6},
+        **as_values(
+            {
+                "types": table.types_path,
+                "constraints": table.constraints_path,
+                **OPTIONS,
+                "bootstraps": 6,
+            }
+        ),
     )
     by_arc = {(arc["from"], arc["to"]): arc["strength"] for arc in found["arcs"]}
     assert by_arc == {(arc.parent, arc.child): arc.strength for arc in expected.bootstrap.arcs}

@@ -12,7 +12,9 @@ from coevo.data import write_data
 from coevo.io import read_run
 from coevo.search.species import list_credit, summarise_species
 from coevo.studio.events import read_events
+from coevo.studio.run_options import SEARCH
 from coevo.studio.workspace import read_object
+from helpers.values import as_values
 
 FEW = {"method": "ccma", "max_generations": 8, "random_state": 3, "bootstraps": 0}
 
@@ -45,7 +47,7 @@ def test_a_search_equals_that_of_the_command_line(client, studio, table):
         f"--bootstraps 0 -o 'runs/{name}'"
     )
     path = studio.workspace.open_table(table).path
-    same = coevo.learn(path, **FEW)
+    same = coevo.learn(path, **as_values(FEW))
     assert arcs_of(studio, name) == same.network.dag.arcs
     assert facts["saved"]["score"] == same.search.score
     events = read_events(studio.workspace.locate("runs", name))
@@ -109,7 +111,7 @@ def test_stop_extend_and_continue_on_the_command_line(client, studio, table, mon
     facts = client.get("/api/runs/long").json()
     assert (facts["state"], facts["saved"]["generations"]) == ("done", n_done + 3)
     path = studio.workspace.open_table(table).path
-    same = coevo.learn(path, **{**options, "max_generations": n_done + 3})
+    same = coevo.learn(path, **as_values({**options, "max_generations": n_done + 3}))
     assert arcs_of(studio, "long") == same.network.dag.arcs
 
     monkeypatch.chdir(studio.workspace.root)
@@ -117,14 +119,14 @@ def test_stop_extend_and_continue_on_the_command_line(client, studio, table, mon
     words[words.index("--max-generations") + 1] = str(n_done + 6)
     found = CliRunner().invoke(cli, [*words, "--resume"], catch_exceptions=False)
     assert found.exit_code == 0, found.output
-    longer = coevo.learn(path, **{**options, "max_generations": n_done + 6})
+    longer = coevo.learn(path, **as_values({**options, "max_generations": n_done + 6}))
     assert arcs_of(studio, "long") == longer.network.dag.arcs
     assert client.get("/api/runs/long").json()["saved"]["generations"] == n_done + 6
 
 
 def test_a_run_of_the_command_line_is_shown(client, studio, tmp_path):
     rows = coevo.sample(coevo.load_network("asia"), 200, random_state=2)
-    coevo.learn(rows, **FEW, output=tmp_path / "mine")
+    coevo.learn(rows, output=tmp_path / "mine", **as_values(FEW))
     name = studio.workspace.add_named("runs", tmp_path / "mine")
     facts = client.get(f"/api/runs/{name}").json()
     assert (facts["state"], facts["has_network"], facts["has_events"]) == ("done", True, False)
@@ -148,7 +150,7 @@ def test_a_failed_search_says_why(client, studio):
     name = run_to_end(client, studio, "flat")
     facts = client.get(f"/api/runs/{name}").json()
     with pytest.raises(coevo.CoevoError) as caught:
-        coevo.learn(studio.workspace.open_table("flat").path, **FEW)
+        coevo.learn(studio.workspace.open_table("flat").path, **as_values(FEW))
     assert (facts["state"], facts["error"]) == ("failed", str(caught.value))
     path = studio.workspace.open_table("flat").path
     path.write_text("a,b\n" + "1,2\n2,1\n" * 5)  # the user mends the table
@@ -222,6 +224,18 @@ def test_the_choices_of_the_form(client):
     found = client.get("/api/learn/choices").json()
     assert {"ccma", "ccga", "hill_climb"} <= {method["name"] for method in found["methods"]}
     assert {"bdeu", "bic", "k2"} <= set(found["scores"])
+    fields = {field["name"]: field for field in found["fields"]}
+    assert set(fields) <= set(SEARCH)
+    assert fields["max_table"] == {
+        "name": "max_table",
+        "title": "Largest table",
+        "placeholder": "10,000",
+        "hint": "Cells of a conditional table.",
+        "least": 1,
+        "is_whole": True,
+    }
+    assert fields["target"]["least"] is None
+    assert fields["random_state"]["is_whole"]
 
 
 def test_a_live_network_is_drawn(client):

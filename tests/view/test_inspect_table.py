@@ -16,6 +16,7 @@ from coevo.errors import CoevoWarning, DataError, FileError, ParameterError
 from coevo.view.inspection import TableInspection, inspect_table
 from coevo.view.inspection.result import make_learn_command, split_undo, suggest_option
 from helpers.errors import refusal
+from helpers.values import as_values
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PATIENTS, INCOMPLETE = EXAMPLES / "patients.csv", EXAMPLES / "incomplete.csv"
@@ -170,7 +171,7 @@ def test_the_dictionary_is_json_and_a_types_file(tmp_path, seed):
 
 def test_the_table_is_the_one_that_learn_reads():
     found = inspect_table(PATIENTS, drop=["patient_id"], bins=4)
-    result = coevo.learn(PATIENTS, drop=["patient_id"], bins=4, method="hill_climb")
+    result = coevo.learn(PATIENTS, method="hill_climb", read={"drop": ["patient_id"], "bins": 4})
     assert result.as_dict()["data_hash"] == found.data_hash
     assert result.as_dict()["columns"] == found.as_dict()["columns"]
     assert found.by_name["patient_id"].summary is None
@@ -284,7 +285,7 @@ def test_the_recommendation_about_a_part_of_a_date_names_its_column(
     )
     assert suggest_option(finding) == option
     assert finding.as_dict()["types"] == {"visit": "year" if left else "ignore"}
-    followed = coevo.learn(table, method="hill_climb", **options)
+    followed = coevo.learn(table, method="hill_climb", **as_values(options))
     assert followed.audit == ()
     assert sorted(followed.network.dag.nodes) == ["half", "odd", *left]
     with pytest.warns(CoevoWarning, match="holds dates|has parents here"):

@@ -26,7 +26,9 @@ def learned(rows, tmp_path):
     """Return a function that learns by a method: the result, and the report in its folder."""
 
     def call(method):
-        result = coevo.learn(rows, method=method, max_generations=8, random_state=1, bootstraps=0)
+        result = coevo.learn(
+            rows, method=method, random_state=1, bootstraps=0, budget={"max_generations": 8}
+        )
         files = result.save(tmp_path / "run")
         return result, Path(files["report"]).read_text(encoding="utf-8")
 
@@ -104,7 +106,7 @@ def test_a_method_without_species_has_no_section(learned, method):
 
 
 def test_a_search_that_never_evolved_and_an_older_run_have_no_section(rows, learned, tmp_path):
-    result = coevo.learn(rows, max_generations=0, random_state=1, bootstraps=0)
+    result = coevo.learn(rows, random_state=1, bootstraps=0, budget={"max_generations": 0})
     unbegun = replace(result, search=replace(result.search, state=None, history=()))
     for early in (result, unbegun):
         report = early.save(tmp_path / "early")["report"]

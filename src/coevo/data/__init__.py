@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from coevo.data.decisions import Decision, TableInfo, check_strict
     from coevo.data.incomplete import IncompleteDataset, Rows
     from coevo.data.option_hints import format_drop_hint, format_type_hint
-    from coevo.data.read_options import ReadOptions
+    from coevo.data.read_options import ReadPlan
     from coevo.data.reader import as_dataset, as_rows, read_data, read_incomplete, read_table
     from coevo.data.state_order import sort_naturally
     from coevo.data.table import RowDigest, Table
@@ -28,7 +28,7 @@ else:
         decisions="Decision TableInfo check_strict",
         incomplete="IncompleteDataset Rows",
         option_hints="format_drop_hint format_type_hint",
-        read_options="ReadOptions",
+        read_options="ReadPlan",
         reader="as_dataset as_rows read_data read_incomplete read_table",
         state_order="sort_naturally",
         table="RowDigest Table",
@@ -48,7 +48,7 @@ __all__ = [
     "Discrete",
     "Finding",
     "IncompleteDataset",
-    "ReadOptions",
+    "ReadPlan",
     "RowDigest",
     "Rows",
     "Table",

@@ -16,7 +16,7 @@ from coevo.data.cell_values import collect_columns, read_objects
 from coevo.data.columns import Column, make_unsupported_type_error
 from coevo.data.decisions import RawTable
 from coevo.data.number_labels import NumberLabels
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import DataError, ParameterError, bad_parameter
 
 __all__ = ["insert_nulls", "read_array", "read_values"]
@@ -25,7 +25,7 @@ __all__ = ["insert_nulls", "read_array", "read_values"]
 MAX_TABLE_RANGE = 1 << 20
 
 
-def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawTable:
+def read_array(array: NDArray[Any], names: object, options: ReadPlan) -> RawTable:
     """Read the columns of a 2-D array, or the fields of a structured array."""
     # The columns of a matrix are matrices again.
     table = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
@@ -58,7 +58,7 @@ def read_array(array: NDArray[Any], names: object, options: ReadOptions) -> RawT
     return collect_columns(selected, read_values, options)
 
 
-def read_values(name: str, values: NDArray[Any], options: ReadOptions) -> Column:
+def read_values(name: str, values: NDArray[Any], options: ReadPlan) -> Column:
     """Read one column from a 1-D array. Masked cells and nulls of strings are missing values."""
     nulls = _find_nulls(values)
     if nulls is not None:

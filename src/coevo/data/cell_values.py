@@ -22,7 +22,7 @@ import numpy as np
 from coevo.data.columns import Column, UnsupportedTypeError, make_unsupported_type_error
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.option_hints import format_type_hint
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import DataError
 
 __all__ = ["collect_columns", "read_cells", "read_objects"]
@@ -36,8 +36,8 @@ _LARGEST = 10**_MAX_DIGITS
 
 def collect_columns(
     columns: Iterable[tuple[str, Values]],
-    read: Callable[[str, Values, ReadOptions], Column],
-    options: ReadOptions,
+    read: Callable[[str, Values, ReadPlan], Column],
+    options: ReadPlan,
 ) -> RawTable:
     """Return the columns that can be read; one of lists or of bytes is left out.
 
@@ -61,7 +61,7 @@ def collect_columns(
     return table
 
 
-def read_cells(name: str, values: Sequence[Any], options: ReadOptions) -> Column:
+def read_cells(name: str, values: Sequence[Any], options: ReadPlan) -> Column:
     """Read one column of Python values; whole numbers that are floats are whole numbers."""
     from coevo.data.array_reader import insert_nulls, read_values
 
@@ -79,7 +79,7 @@ def read_cells(name: str, values: Sequence[Any], options: ReadOptions) -> Column
     return insert_nulls(column, nulls) if nulls.any() else column
 
 
-def read_objects(name: str, values: Sequence[Any], options: ReadOptions) -> Column:
+def read_objects(name: str, values: Sequence[Any], options: ReadPlan) -> Column:
     """Read one column from Python objects: text, numbers, booleans, dates and nulls."""
     number, declared = None, options.states.get(name)
     texts: Sequence[str | None]

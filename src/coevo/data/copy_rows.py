@@ -22,7 +22,7 @@ from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
 from coevo.data.load import load_table
 from coevo.data.number_labels import parse_number
 from coevo.data.parquet import open_parquet
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_kinds import detect_kind
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.units_row import has_units_row
@@ -147,7 +147,7 @@ def count_skipped_rows(source: Path, opening: SourceOptions) -> int:
         first = [block.labels[i][int(block.codes[i][0])] for i in range(len(names))]
     if len(names) < 2 or any(parse_number(text) is not None for text in first):
         return 0  # a row of units has no number, and most tables end here
-    options = ReadOptions.from_parameters(discretise="mdl", opening=opening).allow_missing()
+    options = ReadPlan.from_parameters(discretise="mdl", opening=opening).allow_missing()
     table = load_table(source, replace(options, is_lenient=True), None)
     return int(has_units_row(table, options))
 
@@ -155,7 +155,7 @@ def count_skipped_rows(source: Path, opening: SourceOptions) -> int:
 def load_raw_columns(source: Path, opening: SourceOptions) -> list[Column]:
     """Return all columns of a file with all their numbers."""
     numbers = Binning.from_parameters("mdl", None, "read_data")  # keeps all numbers
-    options = ReadOptions({}, (), binning=numbers, keeps_missing=True, opening=opening)
+    options = ReadPlan({}, (), binning=numbers, keeps_missing=True, opening=opening)
     return load_table(source, options, None).columns
 
 

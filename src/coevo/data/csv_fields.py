@@ -24,7 +24,7 @@ from coevo.data.number_labels import (
     find_decimal,
     parse_numbers,
 )
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.text_encoding import LabelDecoder
 
 __all__ = ["MAX_STRAYS", "CsvField", "parse_label_values"]
@@ -59,7 +59,7 @@ class CsvField:
     """The fields of one column, encoded chunk by chunk."""
 
     def __init__(
-        self, name: str, options: ReadOptions, decoder: LabelDecoder, is_index: bool = False
+        self, name: str, options: ReadPlan, decoder: LabelDecoder, is_index: bool = False
     ) -> None:
         self._name, self._decoder = name, decoder
         self._declared = options.states.get(name)

@@ -29,7 +29,7 @@ from coevo.data.csv_start import HEAD_BYTES, open_text
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
 from coevo.data.label_store import LabelStore
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.errors import DataError
 from coevo.files import ByteSource
@@ -47,7 +47,7 @@ _SHARDS_HINT = "Save it as Parquet and learn with shards= (--shards DIR)."
 _DELIMITER_HINT = " Fields are separated by a comma, a semicolon, a tab, '|' or spaces."
 
 
-def read_csv(source: ByteSource, options: ReadOptions, chunk_bytes: int = CHUNK_BYTES) -> RawTable:
+def read_csv(source: ByteSource, options: ReadPlan, chunk_bytes: int = CHUNK_BYTES) -> RawTable:
     """Read the columns of a text table; `source` is at the start of the file."""
     return CsvReader(source, options.opening, chunk_bytes).read_table(options)
 
@@ -85,7 +85,7 @@ class CsvReader:
         """The corrected names of all columns."""
         return self.clean.names
 
-    def read_table(self, options: ReadOptions) -> RawTable:
+    def read_table(self, options: ReadPlan) -> RawTable:
         """Read all rows and return the selected columns, and what was decided."""
         names = self.names
         kept = self.clean.select(options, _DELIMITER_HINT if len(names) == 1 else "")

@@ -16,7 +16,7 @@ from coevo.data.columns import Column
 from coevo.data.decisions import Decision
 from coevo.data.infer_columns import are_states
 from coevo.data.number_labels import NumberLabels
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.table_audit import Finding
 
 __all__ = ["Draft", "Notes", "Numbers", "use_numbers_as_labels"]
@@ -49,7 +49,7 @@ class Notes:
 
     Attributes
     ----------
-    options : ReadOptions
+    options : ReadPlan
         The options of the caller.
     types : dict of str to ColumnType
         The types of columns: those of the caller, and those that were found.
@@ -71,7 +71,7 @@ class Notes:
         The new label of labels of a column that were merged.
     """
 
-    options: ReadOptions
+    options: ReadPlan
     types: dict[str, ColumnType]
     decisions: list[Decision] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)

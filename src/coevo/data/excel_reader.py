@@ -17,7 +17,7 @@ from coevo.data.csv_header import lacks_header
 from coevo.data.csv_repairs import decide_empty_rows
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.errors import (
     CoevoError,
@@ -35,7 +35,7 @@ Rows = list[list[Any]]
 _SAMPLE = 100  # rows that are examined for the header
 
 
-def read_excel(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_excel(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read a sheet of a spreadsheet."""
     calamine = import_optional("python_calamine", "python-calamine", "excel")
     path, opening = str(source.path), options.opening

@@ -21,7 +21,7 @@ from coevo.data.cell_values import collect_columns, read_cells, read_objects
 from coevo.data.columns import Column, make_unsupported_type_error
 from coevo.data.decisions import RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import DataError, find_duplicate
 
 __all__ = ["as_frame", "read_frame", "read_series"]
@@ -40,7 +40,7 @@ def as_frame(source: object) -> nw.DataFrame[Any] | None:
         return None
 
 
-def read_frame(frame: nw.DataFrame[Any], options: ReadOptions) -> RawTable:
+def read_frame(frame: nw.DataFrame[Any], options: ReadPlan) -> RawTable:
     """Read the columns of a data frame."""
     names = options.opening.rename_columns([str(name) for name in frame.columns])
     kept = set(options.select_columns(names))
@@ -54,7 +54,7 @@ def read_frame(frame: nw.DataFrame[Any], options: ReadOptions) -> RawTable:
     return drop_unnamed(table.columns, unnamed, options)
 
 
-def read_series(name: str, series: nw.Series[Any], options: ReadOptions) -> Column:
+def read_series(name: str, series: nw.Series[Any], options: ReadPlan) -> Column:
     """Read one column of a data frame."""
     declared = options.states.get(name)
     native, kind = series.to_native(), series.dtype

@@ -16,7 +16,7 @@ import numpy as np
 from coevo.data.columns import Column
 from coevo.data.decisions import STRICT_UNDO, Decision, RawTable
 from coevo.data.option_hints import format_rename_hint, format_type_hint
-from coevo.data.read_options import ReadOptions, check_column_count
+from coevo.data.read_options import ReadPlan, check_column_count
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.errors import format_count, format_list
 
@@ -38,7 +38,7 @@ class CleanNames:
     unnamed: frozenset[int]
     decisions: list[Decision]
 
-    def select(self, options: ReadOptions, hint: str = "") -> list[int]:
+    def select(self, options: ReadPlan, hint: str = "") -> list[int]:
         """Return the positions of the columns to read; ``drop=['']`` drops unnamed ones."""
         if "" not in options.ignored:
             return options.select_columns(self.names, hint)
@@ -132,7 +132,7 @@ def _find_free(name: str, separator: str, taken: set[str]) -> str:
     return found
 
 
-def drop_unnamed(columns: Sequence[Column], clean: CleanNames, options: ReadOptions) -> RawTable:
+def drop_unnamed(columns: Sequence[Column], clean: CleanNames, options: ReadPlan) -> RawTable:
     """Return the columns without empty unnamed ones and without an unnamed index."""
     unnamed = {clean.names[i]: i for i in clean.unnamed}
     kept, decisions, empty, named = [], list(clean.decisions), [], []
@@ -160,7 +160,7 @@ def drop_unnamed(columns: Sequence[Column], clean: CleanNames, options: ReadOpti
     return RawTable(kept, decisions)
 
 
-def _is_mentioned(name: str, options: ReadOptions) -> bool:
+def _is_mentioned(name: str, options: ReadPlan) -> bool:
     return name in options.types or name in options.states or name in (options.only or ())
 
 

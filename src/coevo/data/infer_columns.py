@@ -24,7 +24,7 @@ from coevo.data.cut_points import CutPoints, format_number
 from coevo.data.mdl import DiscreteColumn, NumericColumn, bin_coarsely, cut_by_mdl
 from coevo.data.number_labels import NumberLabels, parse_numbers
 from coevo.data.option_hints import format_drop_hint
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.state_order import sort_naturally
 from coevo.errors import DataError
 
@@ -69,7 +69,7 @@ class _InferredColumn:
 
 
 def infer_columns(
-    columns: Sequence[Column], options: ReadOptions
+    columns: Sequence[Column], options: ReadPlan
 ) -> tuple[list[Column], tuple[ColumnInfo, ...]]:
     """Return the columns as states, and the inferred type of each column.
 
@@ -82,7 +82,7 @@ def infer_columns(
     return [one.column for one in inferred], (*(one.as_info() for one in inferred), *ignored)
 
 
-def _infer_type(column: Column, options: ReadOptions) -> _InferredColumn:
+def _infer_type(column: Column, options: ReadPlan) -> _InferredColumn:
     """Return the column with its type: the declared type, or else the type of its values."""
     declared = options.types.get(column.name)
     if column.declared is not None and (declared is None or declared.kind != "continuous"):

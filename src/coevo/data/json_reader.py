@@ -15,7 +15,7 @@ from coevo.data.cell_values import collect_columns, read_cells
 from coevo.data.columns import Column, make_unsupported_type_error
 from coevo.data.decisions import RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.text_encoding import convert_to_utf8
 from coevo.errors import DataError
 from coevo.files import ByteSource
@@ -27,7 +27,7 @@ MIN_CELLS = 1_000_000  # a table of any shape may have so many
 MAX_RATIO = 100  # cells for each value in a file
 
 
-def read_json(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_json(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read a table from JSON lines, or from one JSON value."""
     decoder = convert_to_utf8(source, options.opening.encoding)
     data = source.read_all()
@@ -123,7 +123,7 @@ def _make_shape_error(path: Path) -> DataError:
     )
 
 
-def _read_column(name: str, values: list[Any], options: ReadOptions) -> Column:
+def _read_column(name: str, values: list[Any], options: ReadPlan) -> Column:
     for value in () if options.wants_text(name) else values:
         if isinstance(value, list | dict):
             kind = "list" if isinstance(value, list) else "object"

@@ -23,7 +23,7 @@ from coevo.data.incomplete import IncompleteDataset
 from coevo.data.load import load_table
 from coevo.data.match_states import UNKNOWN, match_labels
 from coevo.data.prepare_columns import prepare_columns
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError, bad_parameter, format_count, format_list
@@ -194,7 +194,7 @@ def read_known_rows(
     if isinstance(source, IncompleteDataset):
         return _convert_dataset(source.dataset, source.missing, wanted)
     opened = SourceOptions.from_parameters("read_known_rows", **opening)
-    options = ReadOptions.from_parameters(
+    options = ReadPlan.from_parameters(
         wanted,
         drop,
         _fit_types(wanted, types),
@@ -231,7 +231,7 @@ def _fit_types(
 
 
 def _load_columns(
-    source: Any, options: ReadOptions, names: Sequence[str] | None
+    source: Any, options: ReadPlan, names: Sequence[str] | None
 ) -> tuple[list[Column], list[Decision]]:
     """Return the columns of a table with their numbers and dates read, and the decisions."""
     raw = load_table(source, replace(options, is_lenient=True), names)

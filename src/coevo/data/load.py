@@ -20,7 +20,7 @@ from coevo.data.columns import Column
 from coevo.data.dataset import Dataset
 from coevo.data.decisions import RawTable
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_kinds import detect_kind, open_archive
 from coevo.data.units_row import skip_units_row
 from coevo.errors import FileError, ParameterError, describe_shortage, get_address_space
@@ -49,14 +49,14 @@ _READERS = {
 }
 
 
-def load_table(source: Any, options: ReadOptions, names: Sequence[str] | None) -> RawTable:
+def load_table(source: Any, options: ReadPlan, names: Sequence[str] | None) -> RawTable:
     """Return the columns of a source, and what its reader decided."""
     if isinstance(source, RawTable):
         return source
     return skip_units_row(_load(source, options, names), options)
 
 
-def _load(source: Any, options: ReadOptions, names: Sequence[str] | None) -> RawTable:
+def _load(source: Any, options: ReadPlan, names: Sequence[str] | None) -> RawTable:
     """Return the columns of a source with all its rows."""
     if isinstance(source, np.ndarray):
         return read_array(source, names, options)
@@ -87,7 +87,7 @@ def make_raw_table(rows: Dataset | IncompleteDataset) -> RawTable:
     return RawTable(columns, clusters=dataset.clusters, has_rows=True)
 
 
-def _read_frame(source: object, options: ReadOptions) -> RawTable:
+def _read_frame(source: object, options: ReadPlan) -> RawTable:
     from coevo.data.frame_reader import as_frame, read_frame
 
     frame = as_frame(source)
@@ -96,7 +96,7 @@ def _read_frame(source: object, options: ReadOptions) -> RawTable:
     return read_frame(frame, options)
 
 
-def _read_file(path: Path, options: ReadOptions) -> RawTable:
+def _read_file(path: Path, options: ReadPlan) -> RawTable:
     if os.path.isdir(path) and any(path.glob("*.parquet")):
         raise FileError(
             f"{str(path)!r} is a folder of Parquet files. Learn from it in chunks with shards= "
@@ -106,7 +106,7 @@ def _read_file(path: Path, options: ReadOptions) -> RawTable:
         return _read_source(source, options)
 
 
-def _read_source(source: ByteSource, options: ReadOptions, is_member: bool = False) -> RawTable:
+def _read_source(source: ByteSource, options: ReadPlan, is_member: bool = False) -> RawTable:
     """Read an open file; `is_member` says that it is in a zip archive."""
     kind, decisions = detect_kind(source)
     if kind == "zip":
@@ -139,7 +139,7 @@ def _read_source(source: ByteSource, options: ReadOptions, is_member: bool = Fal
     return RawTable(table.columns, [*decisions, *table.decisions])
 
 
-def _check_opening(kind: str, options: ReadOptions) -> None:
+def _check_opening(kind: str, options: ReadPlan) -> None:
     """Raise `ParameterError` for an option that does not apply to this kind of file."""
     opening = options.opening
     if opening.query is not None and kind != "sqlite":

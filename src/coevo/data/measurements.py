@@ -17,7 +17,7 @@ from coevo.data.columns import Column, check_rows
 from coevo.data.load import load_table
 from coevo.data.number_labels import NumberLabels, parse_numbers
 from coevo.data.prepare_columns import prepare_columns
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.variable import Variable
 from coevo.options import SourceParameters
@@ -58,7 +58,7 @@ def read_measurements(
     wanted = tuple(variables)
     only = [variable.name for variable in wanted]
     opened = SourceOptions.from_parameters("read_measurements", **opening)
-    options = ReadOptions.from_parameters(wanted, only=only, opening=opened)
+    options = ReadPlan.from_parameters(wanted, only=only, opening=opened)
     lenient = options.use_decimal(decimal).allow_missing()
     raw = load_table(source, replace(lenient, is_lenient=True), names)
     check_rows(raw.columns)

@@ -20,7 +20,7 @@ from coevo.data.columns import Column
 from coevo.data.dataset import Dataset
 from coevo.data.decisions import RawTable
 from coevo.data.frame_reader import as_frame, read_frame, read_series
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import CoevoError, DataError, import_optional
 from coevo.files import ByteSource, replace_file
 from coevo.memory import check_memory
@@ -50,7 +50,7 @@ def list_columns(file: Any) -> list[str]:
     return [name for name in schema.names if name not in index]
 
 
-def read_parquet(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_parquet(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read the columns of a Parquet file."""
     content = None if source.is_file else source.read_all()
     with open_parquet(source.path, content) as file:
@@ -62,7 +62,7 @@ def read_parquet(source: ByteSource, options: ReadOptions) -> RawTable:
         return collect_columns(kept, _read_column, options)
 
 
-def _read_column(name: str, place: tuple[Any, str], options: ReadOptions) -> Column:
+def _read_column(name: str, place: tuple[Any, str], options: ReadPlan) -> Column:
     """Read the column that a file stores under a name."""
     file, stored = place
     native = file.read(columns=[stored])
@@ -74,7 +74,7 @@ def _read_column(name: str, place: tuple[Any, str], options: ReadOptions) -> Col
     return read_series(name, table[stored], options)
 
 
-def read_arrow(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_arrow(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read the columns of a Feather file, or of a file or stream of Arrow."""
     feather = import_optional("pyarrow.feather", "PyArrow", "parquet")
     arrow = import_optional("pyarrow", "PyArrow", "parquet")

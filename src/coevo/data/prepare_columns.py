@@ -45,7 +45,7 @@ from coevo.data.missing_words import find_missing_words, find_odd_words
 from coevo.data.number_formats import has_leading_zeros
 from coevo.data.number_labels import NumberLabels
 from coevo.data.option_hints import format_drop_hint
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.spellings import merge_spellings
 from coevo.data.table_audit import Finding
 from coevo.errors import DataError, format_list
@@ -64,7 +64,7 @@ class PreparedTable:
     """
 
     columns: list[Column]
-    options: ReadOptions
+    options: ReadPlan
     notes: Notes
 
     def complete_info(self, info: ColumnInfo) -> ColumnInfo:
@@ -78,7 +78,7 @@ class PreparedTable:
 
 
 def prepare_columns(
-    columns: Sequence[Column], options: ReadOptions, min_columns: int = MIN_COLUMNS
+    columns: Sequence[Column], options: ReadPlan, min_columns: int = MIN_COLUMNS
 ) -> PreparedTable:
     """Read numbers and dates in the columns of a table, and leave out useless columns.
 
@@ -234,7 +234,7 @@ def _leave_out_copies(drafts: Sequence[Draft], notes: Notes) -> list[Draft]:
     return [draft for draft in drafts if draft.column.name not in copies]
 
 
-def _make_empty_error(column: Column, options: ReadOptions) -> DataError:
+def _make_empty_error(column: Column, options: ReadPlan) -> DataError:
     """Return the error for a column without values whose states are declared."""
     if not options.keeps_missing:
         check_no_missing([column], find=options.find_missing)

@@ -23,7 +23,7 @@ from coevo.data.clusters import find_group_column, read_clusters
 from coevo.data.column_types import ColumnInfo
 from coevo.data.columns import Column, check_rows
 from coevo.data.decisions import RawTable
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.repeated_rows import count_rows, find_repeated_rows
 from coevo.data.row_weights import find_weights, repeat_rows
 from coevo.data.totals import leave_out_footers, leave_out_totals
@@ -31,7 +31,7 @@ from coevo.data.totals import leave_out_footers, leave_out_totals
 __all__ = ["prepare_rows"]
 
 
-def prepare_rows(raw: RawTable, options: ReadOptions) -> RawTable:
+def prepare_rows(raw: RawTable, options: ReadPlan) -> RawTable:
     """Return a table whose rows are observations. A table that is prepared stays as it is."""
     check_rows(raw.columns)
     if raw.has_rows:
@@ -43,7 +43,7 @@ def prepare_rows(raw: RawTable, options: ReadOptions) -> RawTable:
     return replace(_take_clusters(table, options), has_rows=True)
 
 
-def _use_weights(raw: RawTable, options: ReadOptions) -> tuple[RawTable, bool]:
+def _use_weights(raw: RawTable, options: ReadPlan) -> tuple[RawTable, bool]:
     """Repeat the rows of a frequency table; return also whether it is one."""
     name, decision = options.rows.weights, None
     if name is None and options.only is None:
@@ -59,7 +59,7 @@ def _use_weights(raw: RawTable, options: ReadOptions) -> tuple[RawTable, bool]:
     return replace(others, decisions=decisions, findings=raw.findings), True
 
 
-def _leave_out_copies(raw: RawTable, options: ReadOptions) -> RawTable:
+def _leave_out_copies(raw: RawTable, options: ReadPlan) -> RawTable:
     """Leave out rows that are copies, or all that are equal if the caller wants it."""
     columns = [column for column in raw.columns if not column.overflow]
     choice = options.rows.duplicates
@@ -76,7 +76,7 @@ def _leave_out_copies(raw: RawTable, options: ReadOptions) -> RawTable:
     return replace(raw.take(rows), decisions=decisions, findings=raw.findings)
 
 
-def _take_clusters(raw: RawTable, options: ReadOptions) -> RawTable:
+def _take_clusters(raw: RawTable, options: ReadPlan) -> RawTable:
     """Take the clusters out of the columns, or propose a column of clusters."""
     name = options.rows.cluster_by
     if name is None:
@@ -97,7 +97,7 @@ def _leave_out_column(raw: RawTable, column: Column, reason: str) -> RawTable:
     return replace(raw, columns=columns, left_out=(*raw.left_out, info))
 
 
-def _list_free(raw: RawTable, options: ReadOptions) -> Sequence[Column]:
+def _list_free(raw: RawTable, options: ReadPlan) -> Sequence[Column]:
     """Return the columns about which the caller has said nothing."""
     asked = options.types.keys() | options.states.keys()
     return [one for one in raw.columns if one.declared is None and one.name not in asked]

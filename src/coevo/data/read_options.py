@@ -1,6 +1,6 @@
 """Options of all readers: columns to leave out, declared states, column types, binning.
 
-Every reader calls `ReadOptions.select_columns`, so that an unknown column name gives the same
+Every reader calls `ReadPlan.select_columns`, so that an unknown column name gives the same
 error for a file, a data frame and an array.
 """
 
@@ -37,13 +37,13 @@ from coevo.options import (
     select_options,
 )
 
-__all__ = ["CHOICE_STATES", "ReadOptions", "check_column_count"]
+__all__ = ["CHOICE_STATES", "ReadPlan", "check_column_count"]
 
 CHOICE_STATES = ("no", "yes")  # of a choice in a list of choices
 
 
 @dataclass(frozen=True, slots=True)
-class ReadOptions:
+class ReadPlan:
     """Validated parameters of `read_data` and `read_incomplete`."""
 
     states: Mapping[str, tuple[str, ...]]
@@ -71,7 +71,7 @@ class ReadOptions:
         bins: object = None,
         only: object = None,
         opening: Any = None,
-    ) -> ReadOptions:
+    ) -> ReadPlan:
         """Validate the parameters of `read_data`."""
         dropped = _parse_names("drop", drop, "a list of column names")
         selected = None
@@ -100,7 +100,7 @@ class ReadOptions:
         return options if opening is None else replace(options, opening=opening)
 
     @classmethod
-    def from_keywords(cls, owner: str, options: TableOptions, only: object = None) -> ReadOptions:
+    def from_keywords(cls, owner: str, options: TableOptions, only: object = None) -> ReadPlan:
         """Validate the options of a reader; `owner` is the function that error messages name."""
         check_options(StrictFlags, owner, options)
         types = options["types"]
@@ -111,7 +111,7 @@ class ReadOptions:
         made = made.use_source(owner, **select_options(ReadParameters, options))
         return made.use_decimal(options["decimal"])
 
-    def use_source(self, owner: str, **given: Unpack[ReadParameters]) -> ReadOptions:
+    def use_source(self, owner: str, **given: Unpack[ReadParameters]) -> ReadPlan:
         """Return options that open a source in this way, and treat its rows in this way."""
         opening = select_options(SourceParameters, given)
         rows = select_options(RowParameters, given)
@@ -121,13 +121,13 @@ class ReadOptions:
             rows=RowOptions.from_parameters(owner, **rows),
         )
 
-    def use_decimal(self, decimal: object) -> ReadOptions:
+    def use_decimal(self, decimal: object) -> ReadPlan:
         """Return options with this decimal mark; None finds the mark."""
         if decimal is not None and not is_choice(decimal, MARKS):
             raise bad_parameter("decimal", "read_data", "'.', ',' or None", decimal)
         return replace(self, decimal=None if decimal is None else str(decimal))
 
-    def allow_missing(self) -> ReadOptions:
+    def allow_missing(self) -> ReadPlan:
         """Return options that keep missing values."""
         return replace(self, keeps_missing=True)
 

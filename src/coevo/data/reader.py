@@ -23,7 +23,7 @@ from coevo.data.infer_columns import infer_columns
 from coevo.data.load import load_table
 from coevo.data.prepare_columns import PreparedTable, prepare_columns
 from coevo.data.prepare_rows import prepare_rows
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.variable import Variable
 from coevo.errors import DataError, ParameterError, bad_parameter, format_list, warn_caller
 from coevo.options import TableOptions
@@ -156,7 +156,7 @@ def read_data(
     """
     if not is_bool(deduplicate):
         raise bad_parameter("deduplicate", "read_data", "a bool", deduplicate)
-    chosen = ReadOptions.from_keywords("read_data", options, only)
+    chosen = ReadPlan.from_keywords("read_data", options, only)
     names, strict = options["names"], options["strict"]
     if isinstance(source, Dataset):
         dataset, info = source, _describe_dataset(source, chosen, names)
@@ -224,7 +224,7 @@ def read_incomplete(
     >>> info.columns[1].states
     ('dry', 'wet')
     """
-    lenient = ReadOptions.from_keywords("read_incomplete", options).allow_missing()
+    lenient = ReadPlan.from_keywords("read_incomplete", options).allow_missing()
     table, info = read_table(source, lenient, options["names"], options["strict"])
     if isinstance(source, IncompleteDataset):
         table = source
@@ -238,7 +238,7 @@ def read_incomplete(
 
 
 def read_table(
-    source: Any, options: ReadOptions, names: Sequence[str] | None = None, strict: bool = False
+    source: Any, options: ReadPlan, names: Sequence[str] | None = None, strict: bool = False
 ) -> tuple[Rows, TableInfo]:
     """Read a table; return an `IncompleteDataset` if a value is missing, else a `Dataset`.
 
@@ -265,7 +265,7 @@ def as_rows(table: Any, only: Iterable[str] | None = None) -> Rows:
     """
     if isinstance(table, Dataset | IncompleteDataset):
         return table
-    options = ReadOptions.from_parameters(discretise="mdl", only=only).allow_missing()
+    options = ReadPlan.from_parameters(discretise="mdl", only=only).allow_missing()
     rows, info = read_table(table, options)
     _warn_of_decisions(info)
     return rows
@@ -299,7 +299,7 @@ def assemble_rows(columns: Sequence[Column], clusters: Clusters | None = None) -
 
 
 def _read_columns(
-    source: Any, options: ReadOptions, names: Sequence[str] | None, strict: bool
+    source: Any, options: ReadPlan, names: Sequence[str] | None, strict: bool
 ) -> tuple[list[Column], TableInfo, Clusters | None]:
     """Return the columns of states of a table, what was decided about it, and its clusters."""
     raw = load_table(source, replace(options, is_lenient=True), names)
@@ -336,11 +336,11 @@ def _warn_of_decisions(info: TableInfo) -> None:
 
 
 def _describe_dataset(
-    dataset: Dataset, options: ReadOptions, names: Sequence[str] | None
+    dataset: Dataset, options: ReadPlan, names: Sequence[str] | None
 ) -> TableInfo:
     """Return the info of a dataset. Raise an error if there are options to apply."""
     plain = replace(options, keeps_missing=False)
-    if plain != ReadOptions.from_parameters() or names is not None:
+    if plain != ReadPlan.from_parameters() or names is not None:
         raise ParameterError(
             "'states', 'drop', 'names', 'types', 'discretise', 'bins', 'only', 'missing_labels', "
             "'keep_labels', 'merge' and the options of files of read_data do not apply to a "

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from coevo.data.cell_values import collect_columns, read_cells
 from coevo.data.decisions import RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import CoevoError, DataError, ParameterError, format_list, suggest_match
 from coevo.files import ByteSource, open_source
 
@@ -28,7 +28,7 @@ MOST_STEPS, STEPS_PER_BYTE = 10_000_000, 100  # of the virtual machine of SQLite
 STEPS_BETWEEN = 100_000  # from one count of steps to the next
 
 
-def read_query(query: object, options: ReadOptions) -> RawTable:
+def read_query(query: object, options: ReadPlan) -> RawTable:
     """Read the rows that a query returns, over ``options.opening.connection``."""
     if not isinstance(query, str):
         kind = type(query).__name__
@@ -49,7 +49,7 @@ def read_query(query: object, options: ReadOptions) -> RawTable:
         return _run_query(opened, query, options)
 
 
-def read_sqlite(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_sqlite(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read a table of an SQLite file, or the result of a query to it."""
     content = None if source.is_file else source.read_all()
     with _open_file(source.path, content) as connection:
@@ -96,7 +96,7 @@ def _open_file(path: Path, content: bytes | None = None) -> Iterator[sqlite3.Con
         connection.close()
 
 
-def _choose_table(connection: sqlite3.Connection, path: Path, options: ReadOptions) -> str:
+def _choose_table(connection: sqlite3.Connection, path: Path, options: ReadPlan) -> str:
     """Return the name of the table to read: the given one, or the only one."""
     query = (
         "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE "
@@ -130,7 +130,7 @@ def _list_names(names: list[str]) -> str:
     return format_list([repr(name) for name in names]) if names else "no tables"
 
 
-def _run_query(connection: Any, query: str, options: ReadOptions) -> RawTable:
+def _run_query(connection: Any, query: str, options: ReadPlan) -> RawTable:
     """Return the rows of a query as columns."""
     try:
         cursor = connection.cursor()

@@ -18,7 +18,7 @@ from coevo.data.cell_values import collect_columns, read_cells
 from coevo.data.columns import Column
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.header_names import clean_names, drop_unnamed
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import CoevoError, DataError, format_count, format_list, import_optional
 from coevo.files import ByteSource
 
@@ -34,32 +34,32 @@ _STATA_119 = re.compile(
 )
 
 
-def read_stata(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_stata(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read a Stata file."""
     return _read(source, options, "read_dta", "a Stata file")
 
 
-def read_spss(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_spss(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read an SPSS file."""
     return _read(source, options, "read_sav", "an SPSS file")
 
 
-def read_spss_portable(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_spss_portable(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read a portable SPSS file."""
     return _read(source, options, "read_por", "an SPSS file")
 
 
-def read_sas(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_sas(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read a SAS file."""
     return _read(source, options, "read_sas7bdat", "a SAS file")
 
 
-def read_sas_transport(source: ByteSource, options: ReadOptions) -> RawTable:
+def read_sas_transport(source: ByteSource, options: ReadPlan) -> RawTable:
     """Read a SAS transport file."""
     return _read(source, options, "read_xport", "a SAS file")
 
 
-def _read(source: ByteSource, options: ReadOptions, function: str, title: str) -> RawTable:
+def _read(source: ByteSource, options: ReadPlan, function: str, title: str) -> RawTable:
     library = import_optional("pyreadstat", "pyreadstat", "stats")
     read: Callable[..., Any] = getattr(library, function)
     content = source.read_all()
@@ -126,9 +126,7 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _read_column(
-    name: str, given: tuple[Sequence[Any], ValueLabels], options: ReadOptions
-) -> Column:
+def _read_column(name: str, given: tuple[Sequence[Any], ValueLabels], options: ReadPlan) -> Column:
     cells, labels = given
     texts = _apply_labels(cells, labels)
     if texts is None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coevo.data.columns import Column
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.number_labels import NumberLabels, find_decimal, parse_numbers
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import format_count
 
 __all__ = ["leave_out_footers", "leave_out_totals"]
@@ -38,7 +38,7 @@ _TOTAL = re.compile(
 )
 
 
-def leave_out_footers(raw: RawTable, options: ReadOptions) -> RawTable:
+def leave_out_footers(raw: RawTable, options: ReadPlan) -> RawTable:
     """Leave out the rows at the end of a table that hold at most one text, and nothing else."""
     is_asked = options.opening.skipfooter is not None or options.opening.keep_empty_rows
     columns = [column for column in raw.columns if not column.overflow]
@@ -69,7 +69,7 @@ def leave_out_footers(raw: RawTable, options: ReadOptions) -> RawTable:
     return _take(raw, np.arange(n_rows - n_notes), decision)
 
 
-def leave_out_totals(raw: RawTable, options: ReadOptions) -> RawTable:
+def leave_out_totals(raw: RawTable, options: ReadPlan) -> RawTable:
     """Leave out the rows of totals."""
     if options.rows.totals == "keep" or (options.only is not None and options.rows.totals is None):
         return raw
@@ -126,9 +126,7 @@ def _forget_labels(column: Column) -> Column:
     return replace(column, labels=labels, codes=recode[column.codes], decimal=decimal)
 
 
-def _find_missing(
-    column: Column, rows: NDArray[np.intp], options: ReadOptions
-) -> NDArray[np.bool_]:
+def _find_missing(column: Column, rows: NDArray[np.intp], options: ReadPlan) -> NDArray[np.bool_]:
     """Return which of these rows have no value in a column."""
     missing = np.isin(column.codes[rows], options.find_missing(column))
     return missing if column.missing is None else missing | column.missing[rows]
@@ -195,7 +193,7 @@ def _has_sums(row: int, totals: Sequence[int], columns: Sequence[NDArray[np.floa
     return False
 
 
-def _is_empty(row: int, label: Column, columns: Sequence[Column], options: ReadOptions) -> bool:
+def _is_empty(row: int, label: Column, columns: Sequence[Column], options: ReadPlan) -> bool:
     """Return whether a row has hardly any values beside its label, unlike the other rows."""
     others = [column for column in columns if column is not label]
     place = np.array([row], dtype=np.intp)

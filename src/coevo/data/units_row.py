@@ -17,7 +17,7 @@ import numpy as np
 from coevo.data.columns import Column
 from coevo.data.decisions import Decision, RawTable
 from coevo.data.number_labels import MISSING_LABELS, NumberLabels, find_decimal, parse_number
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.errors import format_list
 
 __all__ = ["has_units_row", "skip_units_row"]
@@ -40,7 +40,7 @@ _PARTS = re.compile(r"[/*·^ ()\[\]0-9²³⁻¹.-]+")
 _LIKE = re.compile(r"[(\[]?[A-Za-zµ°%$€£²³/*·^().\[\] 0-9⁻¹-]+[)\]]?")
 
 
-def skip_units_row(table: RawTable, options: ReadOptions) -> RawTable:
+def skip_units_row(table: RawTable, options: ReadPlan) -> RawTable:
     """Return a table without its row of units, and the decision about it."""
     asked = options.opening.units_row
     if asked is False or not table.columns or not len(table.columns[0].codes):
@@ -58,7 +58,7 @@ def skip_units_row(table: RawTable, options: ReadOptions) -> RawTable:
     return RawTable(kept, decisions)
 
 
-def has_units_row(table: RawTable, options: ReadOptions) -> bool:
+def has_units_row(table: RawTable, options: ReadPlan) -> bool:
     """Return whether a row of units was skipped, as the caller asked or as it was found."""
     asked = options.opening.units_row
     return asked is True or any(decision.kind == "units_row" for decision in table.decisions)

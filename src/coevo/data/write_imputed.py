@@ -39,7 +39,7 @@ from coevo.data.load import load_table
 from coevo.data.number_formats import parse_formatted_numbers
 from coevo.data.number_labels import parse_numbers
 from coevo.data.parquet import list_columns, open_parquet
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.source_kinds import detect_kind
 from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
 from coevo.data.units_row import has_units_row
@@ -165,7 +165,7 @@ def impute_frame(
     names = opening.rename_columns(list(map(str, copy.columns)))
     listed = list(columns)
     if any(len(copy) == len(column.missing) + 1 for column in listed):
-        options = ReadOptions.from_parameters(opening=opening).allow_missing()
+        options = ReadPlan.from_parameters(opening=opening).allow_missing()
         if has_units_row(load_table(frame, options, None), options):
             listed = [column.skip_row() for column in listed]
     for column in _leave_out_parts(listed, names):

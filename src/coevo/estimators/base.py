@@ -22,7 +22,8 @@ from coevo.data import Dataset, Variable
 from coevo.data.known_rows import KnownRows, read_known_rows
 from coevo.errors import NotFittedError, ParameterError, import_optional, suggest_match
 from coevo.estimators.feature_tables import FeatureTable, open_features
-from coevo.learning import LearnResult, learn
+from coevo.learning import LearnResult
+from coevo.learning.api import run_learn
 
 if TYPE_CHECKING:
     from coevo.graph import CPDAG, DAG
@@ -52,7 +53,7 @@ class NetworkEstimator:
             chosen["bootstraps"] = 0  # a grid search calls `fit` many times
         is_array = table is features.table
         names = features.array_names if is_array else None
-        result = learn(table, score=chosen.pop("scoring"), names=names, **chosen)
+        result = run_learn(table, score=chosen.pop("scoring"), names=names, **chosen)
         self.result_ = result
         self.dag_, self.cpdag_ = result.dag, result.cpdag
         self.score_, self.history_ = result.score, result.history

@@ -10,6 +10,7 @@ from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
     from coevo.learning.api import learn
+    from coevo.learning.arguments import Objective, ReadOptions
     from coevo.learning.cross_validation import CrossValidation, FoldResult, cross_validate
     from coevo.learning.dependence import Dependence, measure_dependence
     from coevo.learning.result import LearnResult
@@ -21,6 +22,7 @@ else:
     __getattr__, __dir__ = import_lazily(
         __name__,
         api="learn",
+        arguments="Objective ReadOptions",
         cross_validation="CrossValidation FoldResult cross_validate",
         dependence="Dependence measure_dependence",
         result="LearnResult",
@@ -37,6 +39,8 @@ __all__ = [
     "LearnResult",
     "LearnSettings",
     "LearnTask",
+    "Objective",
+    "ReadOptions",
     "check_proof",
     "check_settings",
     "cross_validate",

@@ -9,22 +9,23 @@ from typing import Any, Unpack
 from coevo.data import Dataset, IncompleteDataset
 from coevo.data.root_names import describe_roots
 from coevo.errors import warn_caller
+from coevo.learning.arguments import flatten
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
 from coevo.learning.task import open_task
-from coevo.options import LearnOptions
+from coevo.options import FlatOptions, LearnOptions, MovedOfLearn
 from coevo.progress import check_progress, show_progress
 from coevo.run_files import check_output
 from coevo.search import Callback
 from coevo.search.run import list_callbacks
 from coevo.signatures import accept_options
 
-__all__ = ["learn"]
+__all__ = ["learn", "run_learn"]
 
 
-@accept_options(LearnOptions)
+@accept_options(LearnOptions, MovedOfLearn)
 def learn(
-    table: Any,
+    data: Any,
     *,
     output: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -40,12 +41,12 @@ def learn(
 
     Parameters
     ----------
-    table : path, data frame, PyArrow table, array, SQL query or Dataset
+    data : path, data frame, PyArrow table, array, SQL query or Dataset
         The observations, as for `read_data`: any common kind of file, ``'-'`` for the standard
-        input, or an SQL query with `connection`. With `shards` or `cluster`: a Parquet file, a
+        input, or an SQL query with a `connection`. With `shards` or `cluster`: a Parquet file, a
         folder of them, or a Dask data frame.
     **options
-        What to learn, and how to read the table: see `coevo.options.LearnOptions`.
+        What to learn, and how.
     output : path, optional
         The run folder, as `LearnResult.save` writes it. It holds a checkpoint while the search
         runs.
@@ -69,7 +70,7 @@ def learn(
     --------
     >>> import coevo
     >>> rows = coevo.sample(coevo.load_network("asia"), 2000, random_state=1)
-    >>> found = learn(rows, max_generations=20, random_state=7)
+    >>> found = learn(rows, budget=coevo.Budget(max_generations=20), random_state=7)
     >>> found
     <LearnResult: 8 variables, 7 arcs, bdeu -4442.0837, by ccma>
     >>> found.cpdag
@@ -85,6 +86,26 @@ def learn(
     coevo.errors.ParameterError: 'score' of learn must be one of 'aic', 'bde', 'bdeu', 'bds', \
 'bic', 'fnml', 'k2', 'loglik', 'qnml'; got 'bicc'. Did you mean 'bic'?
     """
+    return run_learn(
+        data,
+        output=output,
+        resume=resume,
+        callbacks=callbacks,
+        progress=progress,
+        **flatten("learn", options),
+    )
+
+
+def run_learn(
+    table: Any,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    callbacks: Iterable[Callback] = (),
+    progress: bool | None = None,
+    **options: Unpack[FlatOptions],
+) -> LearnResult:
+    """Learn a network as `learn` does, with single options."""
     check_progress(progress, "learn")
     check_output(output, resume, "learn")
     functions = list_callbacks(callbacks, "learn")
@@ -114,7 +135,8 @@ def learn(
     _warn(task.describe_failures())
     roots = result.suggested_roots
     if roots and not isinstance(table, Dataset | IncompleteDataset):  # these are read already
-        _warn([f"{describe_roots(roots, f'roots={list(roots)}')}."])
+        known = {"roots": list(roots)}
+        _warn([f"{describe_roots(roots, f'constraints={known}')}."])
     return result
 
 

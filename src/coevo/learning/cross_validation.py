@@ -20,18 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.checks import finite_or_none, is_int
-from coevo.data import ColumnInfo, IncompleteDataset, ReadOptions, Rows, Variable
+from coevo.data import ColumnInfo, IncompleteDataset, ReadPlan, Rows, Variable
 from coevo.data.decisions import RawTable
 from coevo.data.known_rows import UnknownCells, read_known_rows
 from coevo.errors import (
     CoevoWarning,
     DataError,
+    ParameterError,
     bad_parameter,
     format_list,
     suggest_match,
 )
 from coevo.graph import DAG, Constraints
 from coevo.interrupts import defer_interrupts
+from coevo.learning.arguments import flatten
 from coevo.learning.folds import RowNumbers, hash_cells, split_clusters, split_rows
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import open_task
@@ -39,7 +41,8 @@ from coevo.network import BayesianNetwork, PredictionMetrics
 from coevo.network.metrics import check_evaluation, compute_metrics
 from coevo.options import (
     CrossValidateOptions,
-    LearnOptions,
+    FlatOptions,
+    MovedOfCrossValidate,
     RowParameters,
     fill_defaults,
     get_defaults,
@@ -151,9 +154,9 @@ class CrossValidation:
         )
 
 
-@accept_options(CrossValidateOptions)
+@accept_options(CrossValidateOptions, MovedOfCrossValidate)
 def cross_validate(
-    table: Any,
+    data: Any,
     *,
     cv: int = 10,
     predict: str | None = None,
@@ -165,7 +168,7 @@ def cross_validate(
 
     Parameters
     ----------
-    table : path, data frame, PyArrow table, array, SQL query or Dataset
+    data : path, data frame, PyArrow table, array, SQL query or Dataset
         The observations, as for `learn`.
     cv : int
         Number of folds, at least 2 and at most the number of rows (default: 10).
@@ -192,8 +195,9 @@ def cross_validate(
     <CrossValidation: 3 folds, 600 rows, log-likelihood -2.2328 a row, accuracy 0.840>
     """
     check_progress(progress, "cross_validate")
+    chosen = flatten("cross_validate", options)
     with show_progress(progress, "Reading the table ...") as show:
-        return run_folds(table, cv, predict, structure, show, **options)
+        return run_folds(data, cv, predict, structure, show, **chosen)
 
 
 def run_folds(
@@ -202,16 +206,16 @@ def run_folds(
     predict: str | None,
     structure: DAG | None,
     show: ProgressCallback,
-    **options: Unpack[CrossValidateOptions],
+    **options: Unpack[FlatOptions],
 ) -> CrossValidation:
     """Cross-validate as `cross_validate` does, and show the number of the fold."""
     if not is_int(cv, 2):
         raise bad_parameter("cv", "cross_validate", "an int >= 2", cv)
     if structure is not None and not isinstance(structure, DAG):
         raise bad_parameter("structure", "cross_validate", "a DAG or None", structure)
-    chosen = fill_defaults(LearnOptions, options)
+    chosen = fill_defaults(FlatOptions, options)
     seed = resolve_seed(chosen["random_state"], "cross_validate")
-    fixed: LearnOptions = {**chosen, "random_state": seed, "bootstraps": 0}
+    fixed: FlatOptions = {**chosen, "random_state": seed, "bootstraps": 0}
     plan = _make_plan(table, cv, predict, structure, fixed)
     return _run(plan, lambda fold: show(f"Fold {fold + 1} of {cv} ..."))
 
@@ -224,14 +228,16 @@ class _Plan:
     names: tuple[str, ...]
     target: Variable | None
     folds: tuple[RowNumbers, ...]
-    options: LearnOptions
+    options: FlatOptions
 
 
 def _make_plan(
-    table: Any, cv: int, target: str | None, structure: DAG | None, options: LearnOptions
+    table: Any, cv: int, target: str | None, structure: DAG | None, options: FlatOptions
 ) -> _Plan:
     """Read the table, and decide what all folds share."""
     chosen: dict[str, Any] = dict(options)
+    if options.get("shards") is not None:
+        raise ParameterError("'shards' of cross_validate cannot be used. Leave it out.")
     settings = check_settings("cross_validate", **options)
     raw = settings.load_raw(table)
     rows, info = settings.read_table(raw)
@@ -249,7 +255,7 @@ def _make_plan(
     if cv > n_parts:
         noun = "" if raw.clusters is None else ", the number of clusters"
         raise bad_parameter("cv", "cross_validate", f"an int from 2 to {n_parts:,}{noun}", cv)
-    sources = ReadOptions.from_parameters(only=list(infos)).find_sources(
+    sources = ReadPlan.from_parameters(only=list(infos)).find_sources(
         [column.name for column in raw.columns]
     )
     used = {*infos, *(name for pair in sources.values() for name in pair)}
@@ -268,7 +274,7 @@ def _make_plan(
     chosen["types"] = {name: _fix_type(column, target) for name, column in infos.items()}
     chosen |= {"drop": (), "names": None, "states": None, "strict": False}
     chosen |= get_defaults(RowParameters)  # the rows are chosen already
-    return _Plan(raw, tuple(infos), variable, folds, cast(LearnOptions, chosen))
+    return _Plan(raw, tuple(infos), variable, folds, cast(FlatOptions, chosen))
 
 
 def _fix_type(column: ColumnInfo, target: str | None) -> dict[str, Any]:

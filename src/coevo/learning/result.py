@@ -370,7 +370,8 @@ class LearnResult:
 
         roots, notes = self.suggested_roots, []
         if roots:
-            notes = [f"{describe_roots(roots, f'roots={list(roots)}')}."]
+            known = {"roots": list(roots)}
+            notes = [f"{describe_roots(roots, f'constraints={known}')}."]
         return render_result(repr(self)[1:-1], self.dag.nodes, self._describe_arcs(), notes)
 
     def save(

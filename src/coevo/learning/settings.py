@@ -19,7 +19,7 @@ from coevo.data import (
     Dataset,
     Decision,
     IncompleteDataset,
-    ReadOptions,
+    ReadPlan,
     Rows,
     TableInfo,
     read_table,
@@ -40,7 +40,7 @@ from coevo.io.knowledge import KnowledgeFile
 from coevo.names import match_name, split_names
 from coevo.network import BayesianNetwork
 from coevo.options import (
-    LearnOptions,
+    FlatOptions,
     LimitOptions,
     ReadParameters,
     RowParameters,
@@ -124,10 +124,10 @@ class LearnSettings:
         with self._open_shards(table) as shards:
             yield shards, TableInfo(shards.infos)
 
-    def _make_read_options(self, is_read: bool) -> ReadOptions:
+    def _make_read_options(self, is_read: bool) -> ReadPlan:
         """Return the options of the reader; `is_read` says that the table is a Dataset."""
         binning = self.binning if self.has_binning or not is_read else {}
-        options = ReadOptions.from_parameters(self.states, self.drop, **binning)
+        options = ReadPlan.from_parameters(self.states, self.drop, **binning)
         options = options.use_source("read_data", **self.opening, **self.rows)
         options = options.use_decimal(self.decimal)
         return replace(options, keeps_missing=self.missing != REFUSE)
@@ -172,7 +172,7 @@ class LearnSettings:
                 "data frame. Write the table as Parquet first, or leave them out."
             )
         opening = SourceOptions(rename=self.opening["rename"])
-        options = ReadOptions.from_parameters(
+        options = ReadPlan.from_parameters(
             self.states, self.drop, self.binning["types"], opening=opening
         )
         is_binning = self.binning["discretise"] is not None
@@ -210,7 +210,7 @@ class LearnSettings:
 
 
 def check_settings(
-    owner: str, limit_place: str | None = None, **options: Unpack[LearnOptions]
+    owner: str, limit_place: str | None = None, **options: Unpack[FlatOptions]
 ) -> LearnSettings:
     """Validate the options of `learn`; `owner` is the function that error messages name.
 
@@ -218,7 +218,7 @@ def check_settings(
     Traceback (most recent call last):
     coevo.errors.ParameterError: 'max_parents' of learn must be an int >= 1 or None; got 0.
     """
-    chosen = fill_defaults(LearnOptions, options)
+    chosen = fill_defaults(FlatOptions, options)
     _check_values(chosen, owner)
     missing = _choose_policy(chosen, owner)
     spec = make_spec(
@@ -266,14 +266,14 @@ def check_settings(
     return settings
 
 
-def _check_values(chosen: LearnOptions, owner: str) -> None:
+def _check_values(chosen: FlatOptions, owner: str) -> None:
     if isinstance(chosen["target"], str):
         raise ParameterError(
             f"'target' of {owner} is the score at which the search stops; got "
             f"{chosen['target']!r}. To predict a variable, use BayesianNetworkClassifier, or "
             f"method='tan:class_variable={chosen['target']}'."
         )
-    check_options(LearnOptions, owner, chosen)
+    check_options(FlatOptions, owner, chosen)
     check_cluster(owner, chosen["cluster"])
 
 
@@ -287,7 +287,7 @@ def _check_prove(seconds: float | None) -> float | None:
     return float(seconds)
 
 
-def _choose_policy(chosen: LearnOptions, owner: str) -> str:
+def _choose_policy(chosen: FlatOptions, owner: str) -> str:
     """Return the policy for missing values: the given one, or the default.
 
     The default is to impute. A strict reader, shards and clusters refuse missing values.
@@ -322,14 +322,14 @@ def decide_missing(rows: IncompleteDataset, policy: str) -> Decision:
     )
 
 
-def _check_opening(chosen: LearnOptions, owner: str) -> SourceParameters:
+def _check_opening(chosen: FlatOptions, owner: str) -> SourceParameters:
     """Return the options that say how the source is opened."""
     opening = select_options(SourceParameters, chosen)
     checked = SourceOptions.from_parameters(owner, **opening)  # raises if they are wrong
     return {**opening, "rename": checked.rename}
 
 
-def _check_rows(chosen: LearnOptions, owner: str) -> RowParameters:
+def _check_rows(chosen: FlatOptions, owner: str) -> RowParameters:
     """Return the options that say how rows are treated."""
     rows = select_options(RowParameters, chosen)
     checked = RowOptions.from_parameters(owner, **rows)  # raises if they are wrong
@@ -341,7 +341,7 @@ def _check_rows(chosen: LearnOptions, owner: str) -> RowParameters:
     return rows
 
 
-def _check_out_of_core(chosen: LearnOptions, owner: str) -> None:
+def _check_out_of_core(chosen: FlatOptions, owner: str) -> None:
     """Raise `ParameterError` for options that need all rows in memory."""
     shards, cluster = chosen["shards"], chosen["cluster"]
     if shards is not None and cluster is not None:
@@ -390,7 +390,7 @@ def _check_binning(
         "discretise": default if chosen in (None, NO_BINS) else chosen,
         "bins": bins,
     }
-    ReadOptions.from_parameters(**binning)  # raises if they are wrong
+    ReadPlan.from_parameters(**binning)  # raises if they are wrong
     return binning
 
 

@@ -10,11 +10,18 @@ from typing import Any, Unpack
 from coevo.data import Dataset
 from coevo.errors import warn_caller
 from coevo.interrupts import defer_interrupts
+from coevo.learning.arguments import flatten
 from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.result import POSTERIOR, LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.task import LearnTask, open_task
-from coevo.options import ChainOptions, LearnOptions, PosteriorOptions, select_options
+from coevo.options import (
+    ChainOptions,
+    FlatOptions,
+    MovedOfPosterior,
+    PosteriorOptions,
+    select_options,
+)
 from coevo.parallel import Cluster, check_cluster
 from coevo.posteriors import Posterior
 from coevo.posteriors.run import compute_posterior, make_chain_method
@@ -34,9 +41,9 @@ __all__ = [
 ]
 
 
-@accept_options(PosteriorOptions)
+@accept_options(PosteriorOptions, MovedOfPosterior)
 def posterior(
-    table: Any,
+    data: Any,
     *,
     output: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -52,7 +59,7 @@ def posterior(
 
     Parameters
     ----------
-    table : path, data frame, PyArrow table, array, SQL query or Dataset
+    data : path, data frame, PyArrow table, array, SQL query or Dataset
         The observations, as for `learn`. Missing values are imputed once; the probabilities do not
         account for the uncertainty of the imputed values.
     **options
@@ -100,13 +107,13 @@ def posterior(
     cluster = options["cluster"]  # for the chains; the rows stay here
     check_cluster("posterior", cluster)
     chosen = PosteriorSettings(**select_options(ChainOptions, options))
-    asked = select_options(LearnOptions, {**options, "cluster": None})
+    asked = select_options(FlatOptions, flatten("posterior", {**options, "cluster": None}))
     asked = {**asked, "bootstraps": 0, "posterior": True}
     settings = check_settings("posterior", **asked)
     settings = limit_search(settings)
-    is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
-    source = os.path.basename(table) if is_file else None
-    with open_task(settings, table, source=source, output=output, resume=resume) as task:
+    is_file = isinstance(data, str | os.PathLike) and settings.opening["connection"] is None
+    source = os.path.basename(data) if is_file else None
+    with open_task(settings, data, source=source, output=output, resume=resume) as task:
         for decision in task.info.decisions:
             warn_caller(str(decision))
         with show_progress(progress, f"Learning by {settings.spec.method.name} ...") as show:

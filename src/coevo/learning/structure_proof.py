@@ -49,12 +49,13 @@ from coevo.exact.run import ProofCheckpointFile
 from coevo.exact.solver import ProofState, make_adjacency
 from coevo.interrupts import defer_interrupts
 from coevo.io import read_run
+from coevo.learning.arguments import flatten
 from coevo.learning.result import PROOF, LearnResult
 from coevo.learning.settings import LearnSettings, check_settings
 from coevo.learning.structure_posterior import limit_search
 from coevo.learning.task import LearnTask, open_task
 from coevo.network import BayesianNetwork
-from coevo.options import CheckProofOptions, LearnOptions, ProveOptions, select_options
+from coevo.options import CheckProofOptions, MovedOfProve, ProveOptions
 from coevo.progress import ProgressCallback, check_progress, show_progress
 from coevo.run_files import check_output
 from coevo.score import FamilyScorer
@@ -81,9 +82,9 @@ __all__ = [
 ProofCallback = Callable[[ProofRow], bool | None]
 
 
-@accept_options(ProveOptions)
+@accept_options(ProveOptions, MovedOfProve)
 def prove(
-    table: Any,
+    data: Any,
     *,
     structure: GivenStart | None = None,
     within: float | None = None,
@@ -102,7 +103,7 @@ def prove(
 
     Parameters
     ----------
-    table : path, data frame, PyArrow table, array, SQL query or Dataset
+    data : path, data frame, PyArrow table, array, SQL query or Dataset
         The observations, as for `learn`, without missing values.
     structure : DAG, BayesianNetwork, path or name, optional
         The network (default: the one that a search finds). If the proof meets a better one, the
@@ -141,14 +142,14 @@ def prove(
     """
     check_progress(progress, "prove")
     check_output(output, resume, "prove")
-    chosen = select_options(LearnOptions, options)
+    chosen = flatten("prove", options)
     chosen = {**chosen, "bootstraps": 0}
     if structure is not None:
         chosen = {**chosen, "start": structure, "max_generations": 0}
     settings = prepare_proof(check_settings("prove", **chosen), within)
-    is_file = isinstance(table, str | os.PathLike) and settings.opening["connection"] is None
-    source = os.path.basename(table) if is_file else None
-    with open_task(settings, table, source=source, output=output, resume=resume) as task:
+    is_file = isinstance(data, str | os.PathLike) and settings.opening["connection"] is None
+    source = os.path.basename(data) if is_file else None
+    with open_task(settings, data, source=source, output=output, resume=resume) as task:
         for decision in task.info.decisions:
             warn_caller(str(decision))
         with show_progress(progress, f"Learning by {task.spec.method.name} ...") as show:

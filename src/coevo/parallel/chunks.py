@@ -46,7 +46,7 @@ from coevo.data.number_labels import parse_numbers
 from coevo.data.option_hints import format_drop_hint, format_type_hint
 from coevo.data.parquet import list_columns, open_parquet
 from coevo.data.prepare_columns import prepare_columns
-from coevo.data.read_options import ReadOptions
+from coevo.data.read_options import ReadPlan
 from coevo.data.state_order import sort_naturally
 from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError, FileError, import_optional
@@ -101,7 +101,7 @@ class Schema:
         return np.dtype(np.uint8 if max(v.arity for v in self.variables) <= 256 else np.uint16)
 
 
-def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadOptions) -> Schema:
+def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadPlan) -> Schema:
     """Return the schema of a table from the surveys of all its chunks, in their order.
 
     The survey of a chunk without rows is empty.
@@ -137,7 +137,7 @@ def merge_surveys(surveys: Sequence[Sequence[ColumnSurvey]], options: ReadOption
     return Schema(tuple(source), variables, counts, n_rows, tuple(infos))
 
 
-def check_cut_points(options: ReadOptions) -> None:
+def check_cut_points(options: ReadPlan) -> None:
     """Raise `DataError` if a continuous column has no given cut points."""
     for name, column_type in options.types.items():
         if column_type.kind == "continuous" and column_type.cuts is None:
@@ -148,7 +148,7 @@ def check_cut_points(options: ReadOptions) -> None:
             )
 
 
-def _refuse_measurement(name: str, seen: Counter[str], options: ReadOptions) -> None:
+def _refuse_measurement(name: str, seen: Counter[str], options: ReadPlan) -> None:
     """Raise `DataError` for numbers that `learn` would cut into bins in memory."""
     numbers = parse_numbers(list(seen)) if options.refuses_measurements else None
     if numbers is None:
@@ -169,7 +169,7 @@ def _refuse_dirt(name: str, seen: Counter[str]) -> None:
     counts = np.array(list(seen.values()))
     scaled = np.ceil(counts * min(1.0, MAX_SKETCH / counts.sum())).astype(np.int64)
     column = Column(name, list(seen), np.repeat(np.arange(len(seen)), scaled))
-    options = ReadOptions.from_parameters(discretise="mdl").allow_missing()
+    options = ReadPlan.from_parameters(discretise="mdl").allow_missing()
     prepared = prepare_columns([column], options, min_columns=0)
     found = [one for one in prepared.notes.decisions if one.kind in CORRECTIONS]
     if found:
@@ -193,7 +193,7 @@ def format_cut_hint(name: str) -> str:
     )
 
 
-def _sort_declared(name: str, states: tuple[str, ...], options: ReadOptions) -> tuple[str, ...]:
+def _sort_declared(name: str, states: tuple[str, ...], options: ReadPlan) -> tuple[str, ...]:
     """Return declared states, sorted if each chunk has declared only the states that it shows."""
     column_type = options.types.get(name)
     if column_type is None or column_type.kind != "categorical" or column_type.states is not None:
@@ -212,7 +212,7 @@ def merge_holds(kinds: Sequence[str]) -> str:
     return next(filter(None, kinds), "")
 
 
-def _make_column_info(variable: Variable, holds: str, options: ReadOptions) -> ColumnInfo:
+def _make_column_info(variable: Variable, holds: str, options: ReadPlan) -> ColumnInfo:
     """Return the info of a column, as `read_data` would return it."""
     column_type = options.types.get(variable.name)
     cuts = None if column_type is None else column_type.cuts
@@ -236,11 +236,11 @@ class Chunk(ABC):
     """Some rows of a table."""
 
     @abstractmethod
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Yield the selected columns of a few rows at a time, each with its location."""
 
 
-def survey_chunk(options: ReadOptions, chunk: Chunk) -> list[ColumnSurvey]:
+def survey_chunk(options: ReadPlan, chunk: Chunk) -> list[ColumnSurvey]:
     """Return the labels and counts of each column; raise `DataError` for invalid values."""
     counts: dict[str, Counter[str]] = {}
     declared: dict[str, dict[str, None] | None] = {}
@@ -269,7 +269,7 @@ def survey_chunk(options: ReadOptions, chunk: Chunk) -> list[ColumnSurvey]:
     ]
 
 
-def encode_chunk(schema: Schema, options: ReadOptions, chunk: Chunk) -> Codes:
+def encode_chunk(schema: Schema, options: ReadPlan, chunk: Chunk) -> Codes:
     """Return the codes of a chunk: (n_variables, n_rows), in canonical order."""
     position = {variable.name: i for i, variable in enumerate(schema.variables)}
     parts = [np.empty((len(schema.variables), 0), dtype=schema.dtype)]
@@ -283,7 +283,7 @@ def encode_chunk(schema: Schema, options: ReadOptions, chunk: Chunk) -> Codes:
 
 
 def _read_columns(
-    options: ReadOptions, chunk: Chunk
+    options: ReadPlan, chunk: Chunk
 ) -> Iterator[tuple[list[Column], tuple[ColumnInfo, ...]]]:
     """Yield the columns of states of a few rows at a time, and the infos of the columns."""
     for where, frame in chunk.read_frames(options):
@@ -329,7 +329,7 @@ class ParquetChunk(Chunk):
     groups: tuple[int, ...]
     first_row: int  # position in the file, counted from 0
 
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Yield the selected columns of a few rows at a time, each with its location."""
         arrow = import_optional("pyarrow", "PyArrow", "parquet")
         with open_parquet(Path(self.path)) as parquet:
@@ -354,7 +354,7 @@ class ParquetChunk(Chunk):
         arrow.default_memory_pool().release_unused()  # else it stays allocated beside the codes
 
 
-def list_chunks(source: str | Path, rows: int, options: ReadOptions) -> list[ParquetChunk]:
+def list_chunks(source: str | Path, rows: int, options: ReadPlan) -> list[ParquetChunk]:
     """Return chunks of about `rows` rows of a Parquet file, or of all files in a folder."""
     check_cut_points(options)
     path = Path(source)
@@ -414,7 +414,7 @@ class Partition(Chunk):
     number: int
     partition: Any
 
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Yield the selected columns and their location; yield nothing if there are no rows."""
         frame = as_frame(self.partition)
         if frame is None:
@@ -444,12 +444,12 @@ class LazyPartition(Chunk):
     number: int
     partition: Any
 
-    def read_frames(self, options: ReadOptions) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
+    def read_frames(self, options: ReadPlan) -> Iterator[tuple[str, nw.DataFrame[Any]]]:
         """Compute the partition; yield the same as `Partition`."""
         yield from Partition(self.number, self.partition.compute()).read_frames(options)
 
 
-def list_partitions(frame: Any, options: ReadOptions) -> list[LazyPartition]:
+def list_partitions(frame: Any, options: ReadPlan) -> list[LazyPartition]:
     """Return the partitions of a Dask data frame without computing them; check the options."""
     check_cut_points(options)
     names = options.opening.rename_columns([str(name) for name in frame.columns])

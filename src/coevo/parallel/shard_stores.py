@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.checks import is_int
-from coevo.data import ReadOptions, Variable
+from coevo.data import ReadPlan, Variable
 from coevo.errors import FileError, ParameterError, bad_parameter
 from coevo.io import make_run_folder
 from coevo.parallel.chunks import (
@@ -153,13 +153,11 @@ def write_shards(
     rows : int
         Approximate number of rows of a shard; no row group is divided.
     """
-    options = ReadOptions.from_parameters(states, drop, types)
+    options = ReadPlan.from_parameters(states, drop, types)
     return write_shard_files(list_chunks(source, rows, options), options, folder)
 
 
-def write_shard_files(
-    chunks: Sequence[Chunk], options: ReadOptions, folder: str | Path
-) -> ShardFiles:
+def write_shard_files(chunks: Sequence[Chunk], options: ReadPlan, folder: str | Path) -> ShardFiles:
     """Read the chunks of a table in two passes; write a shard for each into a folder."""
     schema = merge_surveys([survey_chunk(options, chunk) for chunk in chunks], options)
     table = ShardedTable(schema)
@@ -268,7 +266,7 @@ def open_shards(
         expected = "the path of a Parquet file or of a folder of them, or a Dask data frame"
         raise bad_parameter("source", "open_shards", expected, source)
     with read_shards(
-        source, ReadOptions.from_parameters(states, drop, types), cluster, folder, int(rows)
+        source, ReadPlan.from_parameters(states, drop, types), cluster, folder, int(rows)
     ) as shards:
         yield shards
 
@@ -276,7 +274,7 @@ def open_shards(
 @contextlib.contextmanager
 def read_shards(
     source: Any,
-    options: ReadOptions,
+    options: ReadPlan,
     cluster: Cluster = None,
     folder: str | Path | None = None,
     rows: int = ROWS_PER_SHARD,
@@ -321,7 +319,7 @@ class ClusterShards(Shards):
 
     @classmethod
     def from_chunks(
-        cls, workers: DaskWorkers, options: ReadOptions, chunks: Sequence[Chunk]
+        cls, workers: DaskWorkers, options: ReadPlan, chunks: Sequence[Chunk]
     ) -> ClusterShards:
         """Let the workers read the chunks of a table, in two passes."""
         surveys = dict(workers.run(_survey_numbered, list(enumerate(chunks)), shared=(options,)))
@@ -337,9 +335,7 @@ class ClusterShards(Shards):
         return cls._from_groups(workers, schema, groups)
 
     @classmethod
-    def from_dataframe(
-        cls, workers: DaskWorkers, options: ReadOptions, frame: Any
-    ) -> ClusterShards:
+    def from_dataframe(cls, workers: DaskWorkers, options: ReadPlan, frame: Any) -> ClusterShards:
         """Let the workers compute the partitions of a Dask data frame, in two passes.
 
         Dask decides where it computes a partition; the shard stays on that worker.
@@ -387,23 +383,23 @@ class ClusterShards(Shards):
         return 0
 
 
-def _survey_numbered(options: ReadOptions, job: tuple[int, Chunk]) -> tuple[int, Any]:
+def _survey_numbered(options: ReadPlan, job: tuple[int, Chunk]) -> tuple[int, Any]:
     number, chunk = job
     return number, survey_chunk(options, chunk)
 
 
-def _make_shards(schema: Schema, options: ReadOptions, chunks: Sequence[Chunk]) -> list[Shard]:
+def _make_shards(schema: Schema, options: ReadPlan, chunks: Sequence[Chunk]) -> list[Shard]:
     """Return the shards of some chunks; this runs on a worker."""
     table = ShardedTable(schema)
     return [Shard.from_codes(encode_chunk(schema, options, chunk), table) for chunk in chunks]
 
 
-def _survey_partition(options: ReadOptions, job: tuple[int, Any]) -> Any:
+def _survey_partition(options: ReadPlan, job: tuple[int, Any]) -> Any:
     return survey_chunk(options, Partition(*job))
 
 
 def _make_partition_shards(
-    schema: Schema, options: ReadOptions, jobs: Sequence[tuple[int, Any]]
+    schema: Schema, options: ReadPlan, jobs: Sequence[tuple[int, Any]]
 ) -> list[Shard]:
     """Return the shards of some partitions; this runs on a worker."""
     return _make_shards(schema, options, [Partition(*job) for job in jobs])

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from coevo.options import HOME, HOMES
 from coevo.studio.run_options import format_command, make_command
 
 __all__ = ["format_python", "format_terminal", "format_text"]
@@ -56,11 +57,21 @@ def format_python(root: Path, table: str, run: str, options: Mapping[str, Any]) 
 
 
 def _list_arguments(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the arguments of `learn`; options that belong together are one value."""
+    inside = dict[str, list[str]]()
     for name, value in options.items():
-        if name in PATHS:
-            yield f"{name}=folder / {format_text(value)}"
+        written = format_text(value) if isinstance(value, str) else repr(value)
+        word = f"{name}={f'folder / {format_text(value)}' if name in PATHS else written}"
+        home = HOME.get(name, "score" if name == "score" else "")
+        if home:
+            inside.setdefault(home, []).append(word)
         else:
-            yield f"{name}={format_text(value) if isinstance(value, str) else repr(value)}"
+            yield word
+    for home, words in inside.items():
+        if len(words) == 1 and words[0].startswith("score="):
+            yield words[0]
+        else:
+            yield f"{home}=coevo.{HOMES[home][0]}({', '.join(words)})"
 
 
 def format_text(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from coevo.errors import FormatError, ParameterError
 from coevo.options import (
-    LearnOptions,
+    FlatOptions,
     LimitOptions,
     MissingFlags,
     Option,
@@ -45,7 +45,7 @@ def _name_flags(options: Mapping[str, Option]) -> dict[str, str]:
 
 
 # Each keyword with its option on the command line.
-OPTIONS = list_options(LearnOptions)
+OPTIONS = list_options(FlatOptions)
 BUDGET = _name_flags(list_options(LimitOptions))
 READING = _name_flags({**list_options(TableOptions), **list_options(MissingFlags)})
 SEARCH = {name: flag for name, flag in _name_flags(OPTIONS).items() if name not in READING}

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadOptions, read_incomplete
+from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadPlan, read_incomplete
 from coevo.data.column_types import NO_CUTS
 from coevo.data.columns import Column, mask_codes
 from coevo.data.cut_points import format_number
@@ -108,15 +108,15 @@ def _read(source: Any, settings: LearnSettings) -> InspectedTable:
     )
 
 
-def _make_options(settings: LearnSettings) -> ReadOptions:
+def _make_options(settings: LearnSettings) -> ReadPlan:
     """Return the options of the reader. Missing values are kept, whatever the policy."""
-    options = ReadOptions.from_parameters(settings.states, settings.drop, **settings.binning)
+    options = ReadPlan.from_parameters(settings.states, settings.drop, **settings.binning)
     lenient = options.use_decimal(settings.decimal).allow_missing()
     opened = lenient.use_source("inspect_table", **settings.opening, **settings.rows)
     return replace(opened, is_lenient=True)
 
 
-def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
+def _prepare(columns: Sequence[Column], options: ReadPlan) -> InspectedTable:
     """Take the steps of `read_incomplete`, and keep the columns as they are before the bins.
 
     If too few columns are left for a network, there are no rows, and a finding says so.
@@ -133,12 +133,12 @@ def _prepare(columns: Sequence[Column], options: ReadOptions) -> InspectedTable:
     return InspectedTable(rows, info, by_name)
 
 
-def _mask(column: Column, options: ReadOptions) -> Column:
+def _mask(column: Column, options: ReadPlan) -> Column:
     """Return a column with a mask of its missing values; it may have no value at all."""
     return mask_codes(column, options.find_missing(column))
 
 
-def _find_problems(columns: Sequence[Column], options: ReadOptions) -> dict[str, Finding]:
+def _find_problems(columns: Sequence[Column], options: ReadPlan) -> dict[str, Finding]:
     """Return the problem of each column that cannot be read; raise if no column has one."""
     # Quantiles instead of MDL: each column has the same problem, and is read sooner.
     quick = options

@@ -250,4 +250,5 @@ def test_rows_that_a_damaged_file_does_not_have_are_missed(tmp_path):
     types = dict.fromkeys("abc", "categorical")
     shards = tmp_path / "shards"
     shards.mkdir()
-    assert refusal(DataError, coevo.learn, path, types=types, shards=shards) == sentence
+    read = coevo.ReadOptions(types=types, shards=shards)
+    assert refusal(DataError, coevo.learn, path, read=read) == sentence

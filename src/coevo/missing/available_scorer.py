@@ -66,7 +66,7 @@ class AvailableScorer(FamilyScorer):
     ----------
     table : IncompleteDataset
         The observations.
-    score, ess, n_jobs, cache_bytes, weights, parent_penalty, sparse_penalty, max_table
+    score, **options
         As for `FamilyScorer`.
     """
 

@@ -31,7 +31,7 @@ class ExpectedScorer(FamilyScorer):
         The imputed tables; at least one.
     score : str or Score
         The score.
-    ess, n_jobs, cache_bytes, weights, parent_penalty, sparse_penalty, max_table : optional
+    **options
         As for `FamilyScorer`.
 
     Examples

@@ -235,17 +235,19 @@ def learn_incomplete(
         The checkpoint to resume from, and the function that receives each new checkpoint: as for
         `run_search`, but with checkpoints of this function under the same policy. Once the last
         search has started, a larger budget continues that search on its imputations.
-    method, score, ess, constraints, weights, parent_penalty, sparse_penalty, max_table, start, \
-budget, random_state : optional
-        The search, as for `run_search` and `FamilyScorer`. A time limit holds for all searches of a
-        policy together. A limit on generations holds for all searches of ``'evolve'`` together.
-        Other limits hold for each search of ``'em'`` and for the last search of ``'evolve'``. The
-        history is that of the last search. With ``'ccga'`` it is that of all searches, and its
-        score may fall when imputations change.
+    **options
+        The search, as for `run_search` and `FamilyScorer`.
 
     Returns
     -------
     IncompleteResult
+
+    Notes
+    -----
+    A time limit holds for all searches of a policy together. A limit on generations holds for all
+    searches of ``'evolve'`` together. Other limits hold for each search of ``'em'`` and for the
+    last search of ``'evolve'``. The history is that of the last search. With ``'ccga'`` it is
+    that of all searches, and its score may fall when imputations change.
 
     Examples
     --------

@@ -159,7 +159,7 @@ class DistributedScorer(FamilyScorer):
         The score; ``'bdeu'`` by default.
     cluster : str or distributed.Client
         The cluster; see `bootstrap_strength`.
-    ess, cache_bytes, weights, parent_penalty, sparse_penalty, max_table
+    **options
         As for `FamilyScorer`. The cache is in this process.
 
     Examples
@@ -266,7 +266,7 @@ class ShardedScorer(Scorer):
     ----------
     shards : Shards
         The observations; see `open_shards`.
-    score, ess, n_jobs, cache_bytes, weights, parent_penalty, sparse_penalty, max_table
+    score, **options
         As for `FamilyScorer`. `n_jobs` is the number of threads on this machine.
     """
 

@@ -504,16 +504,18 @@ def bootstrap_strength(
     on_run, on_interrupt : callable
         Called after each run, with the run, the number of runs done and the number of all runs
         (the original table is one of them); and at the first Ctrl-C.
-    method, score, ess, constraints, weights, parent_penalty, sparse_penalty, max_table, start, \
-budget, random_state : optional
-        The search of each sample, as for `run_search` and `FamilyScorer`. A time limit holds for
-        one sample; what it finds may then differ from run to run. The same int as
-        `random_state` gives the same answer.
+    **options
+        The search of each sample, as for `run_search` and `FamilyScorer`.
 
     Returns
     -------
     BootstrapResult
         Ctrl-C stops after the samples under way; the result is then based on the finished ones.
+
+    Notes
+    -----
+    A time limit holds for one sample; what it finds may then differ from run to run. The same int
+    as `random_state` gives the same answer.
 
     Examples
     --------

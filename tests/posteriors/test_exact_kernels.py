@@ -162,7 +162,7 @@ def sum_all_layerings(tables):
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_sums_over_layerings(seed, spread):
-    """A state may be dropped only if it is negligible; see `exact_dags`."""
+    """A state may be dropped only if it is negligible; see `exact`."""
     tables, families = random_tables(seed, spread)
     _, sums, _, log_total = sum_all_layerings(tables)
     assert log_total == expect(naive.log_sum(naive.weigh_dags(N, families, "uniform").values()))

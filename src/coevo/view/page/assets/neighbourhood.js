@@ -1,6 +1,6 @@
-// The layout of a part of the graph. It has the steps of coevo.view.picture.layout (layers, order, places,
+// The layout of a part of the graph. It has the steps of coevo.view.picture (layers, order, places,
 // curves) in a shorter form, and starts from the places in the complete drawing.
-const HEIGHT = 26, GAP = 22, DUMMY_GAP = 14, PORT_GAP = 13; // as in coevo.view.picture.layout
+const HEIGHT = 26, GAP = 22, DUMMY_GAP = 14, PORT_GAP = 13; // as in coevo.view.picture.routing
 const [TIGHT, STEP, MAX_STEP] = [50, 60, 150]; // between the centres of two layers
 const MIN_WIDTH = 700; // of a layer that is split
 const sum = (values) => values.reduce((a, b) => a + b, 0);

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from coevo import FamilyScorer, load_network, sample
 from coevo.score import BIC, FamilyBatch, Score
-from coevo.score.count_kernels import ARITY, RANK
 from coevo.score.independence import CountedTriples, TripleBatch
+from coevo.score.kernels import ARITY, RANK
 from harness import draw_families
 
 __all__ = ["BlipBIC", "BlipScorer", "check_scores", "make_scorer"]

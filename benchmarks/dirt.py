@@ -33,9 +33,9 @@ import numpy as np
 import pandas as pd
 
 from coevo.data.decisions import RawTable
-from coevo.data.load import load_table as open_table
-from coevo.data.prepare_columns import PreparedTable, prepare_columns
-from coevo.data.prepare_rows import prepare_rows
+from coevo.data.prepare.columns import PreparedTable, prepare_columns
+from coevo.data.prepare.rows import prepare_rows
+from coevo.data.read.sources import load_table as open_table
 from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from harness import replace_block

@@ -63,11 +63,11 @@ from coevo import (
 )
 from coevo.data import IncompleteDataset
 from coevo.missing import POLICIES, Imputations, PolicyInput, learn_incomplete
-from coevo.missing.evolve_maximising import maximise_imputation
+from coevo.missing.evolve import maximise_imputation
 from coevo.missing.imputations import impute_most_common, impute_most_probable
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
+from coevo.runtime.threads import Threads
 from coevo.search import make_spec
-from coevo.threads import Threads
 from harness import describe_run, print_json, replace_block
 
 __all__ = ["draw_mask"]

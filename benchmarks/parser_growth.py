@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from coevo.checkpoints import read_entries, write_entries
 from coevo.data import Variable, read_data, read_incomplete
+from coevo.files.checkpoints import read_entries, write_entries
 from coevo.io import FORMATS, format_model, read_knowledge
 from coevo.network import BayesianNetwork
 from harness import Task, describe_run, measure_least_seconds, replace_block

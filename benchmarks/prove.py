@@ -35,8 +35,8 @@ from coevo.exact import (
     run_proof,
 )
 from coevo.graph import Constraints
+from coevo.runtime.deadline import measure_work_time
 from coevo.search import CCMA, Budget, Problem, run_search
-from coevo.work_time import measure_work_time
 from harness import describe_run, replace_block
 
 HERE = Path(__file__).parent

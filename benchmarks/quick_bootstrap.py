@@ -36,7 +36,7 @@ from coevo.graph import Arc
 from coevo.learning import LearnResult
 from coevo.posteriors.bootstrap import run_bootstrap
 from coevo.posteriors.quick_bootstrap import count_quick_samples, run_quick_bootstrap
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.search import HillClimb
 from harness import add_output_options, describe_run, show_table
 from real_tables import TABLES, load_table

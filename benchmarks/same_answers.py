@@ -159,7 +159,7 @@ def _list_posteriors(small: Any, large: Any) -> Iterator[tuple[str, Answer]]:
 def _list_others(small: Any, large: Any) -> Iterator[tuple[str, Answer]]:
     import coevo
     from coevo.problems import OrderingProblem, TourProblem
-    from coevo.problems.api import solve_ordering, solve_tour
+    from coevo.problems.task import solve_ordering, solve_tour
 
     def prove() -> Any:
         proof = coevo.prove(small, score="bic", max_parents=3, random_state=0)

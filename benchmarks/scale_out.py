@@ -39,13 +39,13 @@ from coevo.parallel import ShardedScorer, open_shards, open_workers
 from coevo.parallel.dask_jobs import DaskWorkers
 from coevo.parallel.shard_stores import COUNTS_PER_SUM, GROUPS_PER_THREAD
 from coevo.parallel.shards import CELLS_PER_BATCH, Shards, add_counts
+from coevo.runtime.threads import Threads
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.score.counting import (
     compute_dense_limit,
     compute_table_offsets,
     split_into_batches,
 )
-from coevo.threads import Threads
 from harness import describe_run, draw_families, print_json
 
 ROWS_PER_FILE = 500_000  # rows of each Parquet file, sampled together

@@ -31,12 +31,12 @@ from typing import Any
 
 import coevo
 from coevo.data import write_data
+from coevo.files.run_folder import write_json
 from coevo.io import read_run
 from coevo.learning import check_settings, open_task
-from coevo.run_files import write_json
 from coevo.studio import Workspace
+from coevo.studio.jobs import JobContext
 from coevo.studio.learn_job import Reporter
-from coevo.studio.worker import JobContext
 from harness import describe_run, print_json, replace_block
 from studio_process import StudioProcess, list_children, make_patches, read_cpu_of
 

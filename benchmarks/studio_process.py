@@ -21,7 +21,7 @@ TIMEOUT = 300.0  # seconds
 PATCHES = """
 import sys
 if "-c" in sys.argv[:1]:
-    from coevo import checkpoints
+    from coevo.files import checkpoints
     from coevo.studio import learn_job
     checkpoints.SECONDS_BETWEEN, checkpoints.SHARE_OF_TIME = 0.0, 1e9
     learn_job.SECONDS_BETWEEN_ROWS = 0.0

@@ -14,7 +14,7 @@
  *
  * where r is the number of states of the child, q is the number of configurations of its parents,
  * and rising(a, n) = a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a). log C is the regret of
- * coevo.score.regret. The penalty of LIKELIHOOD is proportional to q (r - 1); that of QUOTIENT is
+ * coevo.score.scores. The penalty of LIKELIHOOD is proportional to q (r - 1); that of QUOTIENT is
  * log C(q r, N) - log C(q, N), with N the number of rows.
  *
  * The terms are added in the order of the table's cells, in four running sums that the processor

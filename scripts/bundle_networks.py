@@ -26,7 +26,7 @@ from typing import NamedTuple
 from coevo.bundled import NetworkInfo
 from coevo.io.bif_reader import parse_bif_document
 from coevo.io.bif_writer import format_bif_document
-from coevo.io.text_files import decode_text, encode_text
+from coevo.io.scanner import decode_text, encode_text
 from coevo.network import BayesianNetwork
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "coevo" / "bundled"

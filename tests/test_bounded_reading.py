@@ -9,25 +9,25 @@ import os
 import pytest
 
 import coevo
-from coevo import files, memory
-from coevo.data import load
+from coevo.data.read import sources
 from coevo.errors import CoevoError, FileError, FormatError, ParameterError
-from coevo.files import open_source
+from coevo.files import files
+from coevo.files.files import MAX_DEPTH, load_json, open_source
 from coevo.io import parse_model, read_knowledge, read_model
-from coevo.json_text import MAX_DEPTH, load_json
+from coevo.runtime import memory
 
 
 @pytest.fixture(autouse=True)
 def _no_limit_of_the_process(monkeypatch):
     """Let Python itself have memory where the machine is said to have none."""
-    monkeypatch.setattr(load, "limit_memory", contextlib.nullcontext)
+    monkeypatch.setattr(sources, "limit_memory", contextlib.nullcontext)
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Let a network have at most 1 MiB."""
-    monkeypatch.setattr("coevo.io.text_files.MAX_TEXT_BYTES", 2**20)
-    monkeypatch.setattr("coevo.user_files.MAX_TEXT_BYTES", 2**20)
+    monkeypatch.setattr("coevo.io.scanner.MAX_TEXT_BYTES", 2**20)
+    monkeypatch.setattr("coevo.files.user_files.MAX_TEXT_BYTES", 2**20)
     monkeypatch.setattr(files, "CHUNK_BYTES", 2**16)
 
 

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from coevo import interrupts as interrupts_module
-from coevo.interrupts import defer_interrupts, is_interrupt, treat_signals_as_interrupts
+from coevo.runtime import deadline as interrupts_module
+from coevo.runtime.deadline import defer_interrupts, is_interrupt, treat_signals_as_interrupts
 from helpers.interrupts import ctrl_c_works, press_ctrl_c
 
 

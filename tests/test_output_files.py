@@ -13,9 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coevo.array_files import write_arrays
 from coevo.errors import FileError
-from coevo.files import check_output_path, remove_temporary_files, replace_file, write_text
+from coevo.files.files import (
+    check_output_path,
+    remove_temporary_files,
+    replace_file,
+    write_arrays,
+    write_text,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 
@@ -83,7 +88,7 @@ def test_the_standard_output_by_its_name(here, name):
     """The text goes where the shell sent the output, in the order of the program."""
     os.symlink("/dev/stdout", "link")
     code = (
-        "import sys; from pathlib import Path; from coevo.files import write_text;"
+        "import sys; from pathlib import Path; from coevo.files.files import write_text;"
         "print('before', flush=True); write_text(Path(sys.argv[1]), 'text\\n'); print('after')"
     )
     with open("out.txt", "wb") as out:
@@ -155,7 +160,7 @@ def test_temporary_files_of_others_stay_while_they_are_written(here):
     with replace_file(Path("file")) as stream:
         stream.write(b"first half, ")
         code = (
-            "from pathlib import Path; from coevo.files import remove_temporary_files;"
+            "from pathlib import Path; from coevo.files.files import remove_temporary_files;"
             "remove_temporary_files(Path('.'))"
         )
         subprocess.run([sys.executable, "-c", code], check=True)  # a second command
@@ -166,7 +171,7 @@ def test_temporary_files_of_others_stay_while_they_are_written(here):
 
 def test_a_temporary_file_that_was_removed_before_its_lock(here, monkeypatch):
     """Another process may remove the file between its creation and its lock."""
-    from coevo import output_files
+    from coevo.files import output_files
 
     real, n_calls = output_files.fcntl.flock, []
 
@@ -184,7 +189,7 @@ def test_a_temporary_file_that_was_removed_before_its_lock(here, monkeypatch):
 
 def test_a_killed_process_leaves_a_file_that_is_removed(here):
     code = (
-        "import os; from pathlib import Path; from coevo.files import replace_file\n"
+        "import os; from pathlib import Path; from coevo.files.files import replace_file\n"
         "with replace_file(Path('file')) as stream:\n"
         "    stream.write(b'half'); os.kill(os.getpid(), 9)"
     )

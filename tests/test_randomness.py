@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coevo.errors import ParameterError
-from coevo.randomness import random_stream, resolve_seed
+from coevo.runtime.randomness import random_stream, resolve_seed
 
 
 def start_of(generator):

@@ -6,15 +6,15 @@ import threading
 
 import pytest
 
-from coevo import run_lock
 from coevo.errors import FileError
-from coevo.run_lock import lock_run_folder
+from coevo.files import run_folder
+from coevo.files.run_folder import lock_run_folder
 from helpers.forked import ForkedProcess
 
 HOLDS = """
 import sys
 from pathlib import Path
-from coevo.run_lock import lock_run_folder
+from coevo.files.run_folder import lock_run_folder
 with lock_run_folder(Path(sys.argv[1])):
     print("locked", flush=True)
     import signal
@@ -62,7 +62,7 @@ def test_a_thread_can_lock_again_and_another_cannot(tmp_path):
         thread.join()
     assert found[0].startswith("Another command is writing to ")
     assert try_lock(folder) is None
-    assert run_lock._HOLDERS == {}
+    assert run_folder._HOLDERS == {}
 
 
 def test_folders_that_stay_empty_are_removed(tmp_path):

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from coevo import work_time
-from coevo.work_time import (
+from coevo.runtime import deadline
+from coevo.runtime.deadline import (
     OutOfTime,
     check_deadline,
     limit_work_time,
@@ -24,7 +24,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(work_time, "measure_work_time", clock)
+    monkeypatch.setattr(deadline, "measure_work_time", clock)
     return clock
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from coevo import cli
 from coevo.io import write_bif
-from coevo.progress import terminal
+from coevo.progress import displays
 from helpers.tiny_networks import GARDEN
 
 
@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
 @pytest.fixture(autouse=True)
 def _no_progress_lines(monkeypatch):
     """Print no progress of a search in this process, however long it takes."""
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", math.inf)
+    monkeypatch.setattr(displays, "SECONDS_BETWEEN_LINES", math.inf)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def misused(run):
 
 @pytest.fixture
 def launch(tmp_path):
-    """Return a function that runs the command in a process, without a terminal."""
+    """Return a function that runs the command in a process, without a displays."""
 
     def call(*arguments, **variables):
         environment = {**os.environ, **variables}

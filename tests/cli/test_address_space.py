@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from coevo import memory, threads
-from coevo.data import load, read_data
+from coevo.data import read_data
+from coevo.data.read import sources
 from coevo.errors import DependencyError, FileError, describe_shortage, import_optional
+from coevo.runtime import memory, threads
 from helpers.errors import refusal
 
 resource = pytest.importorskip("resource")
@@ -96,8 +97,8 @@ def test_a_small_table_is_not_called_too_large(tmp_path, monkeypatch, limit):
         raise MemoryError
 
     (tmp_path / "t.csv").write_text("a,b\n0,1\n1,0\n", encoding="utf-8")
-    monkeypatch.setattr("coevo.data.csv_reader.read_csv", run_out)
-    monkeypatch.setattr(load, "limit_memory", contextlib.nullcontext)
+    monkeypatch.setattr("coevo.data.read.csv_reader.read_csv", run_out)
+    monkeypatch.setattr(sources, "limit_memory", contextlib.nullcontext)
     path = str(tmp_path / "t.csv")
     assert refusal(FileError, read_data, path) == (
         f"There is not enough memory to read {path!r}: this process may use 512 MB of address "

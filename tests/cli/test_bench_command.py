@@ -9,7 +9,7 @@ from importlib import util
 import pytest
 
 import coevo.experiments
-import coevo.progress.terminal
+import coevo.progress.displays
 from coevo.cli.bench import _describe_run, command
 from coevo.experiments import Bench
 from coevo.experiments.bench.runs import BenchRecord

@@ -12,7 +12,7 @@ import shutil
 
 import pytest
 
-from coevo import checkpoints, output_files
+from coevo.files import checkpoints, output_files
 from helpers.run_folders import read_files
 
 COMMANDS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.cli.inspect_output import format_inspection, format_sparkline
+from coevo.cli.inspect import format_inspection, format_sparkline
 from coevo.data import read_data, read_incomplete, read_types
 from coevo.view.inspection import inspect_table
 

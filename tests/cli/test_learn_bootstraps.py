@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 import coevo
-import coevo.progress.terminal
-from coevo import checkpoints, posteriors
+import coevo.progress.displays
+from coevo import posteriors
 from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import FileError
+from coevo.files import checkpoints
+from coevo.files.run_folder import lock_run_folder
 from coevo.learning import LearnResult
 from coevo.posteriors import quick_bootstrap
-from coevo.run_lock import lock_run_folder
 from helpers.interrupts import ctrl_c_works, interrupted_command, press_ctrl_c, pressed_after
 
 QUICK = (

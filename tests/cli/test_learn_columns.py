@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 
-import coevo.progress.terminal
+import coevo.progress.displays
 from coevo.data import CutPoints, audit, read_data
 from coevo.io import read_bif
 from coevo.score import FamilyScorer

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 import coevo
-import coevo.progress.terminal
+import coevo.progress.displays
 from coevo.bundled import load_network
 from coevo.data import read_data, write_data
 from coevo.errors import NetworkError

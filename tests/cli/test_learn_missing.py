@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import coevo
-import coevo.progress.terminal
+import coevo.progress.displays
 from coevo import posteriors
 from coevo.data import read_incomplete
 from coevo.errors import DataError

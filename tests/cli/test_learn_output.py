@@ -8,7 +8,7 @@ import re
 import pytest
 
 import coevo
-import coevo.progress.terminal
+import coevo.progress.displays
 from coevo.bundled import load_network
 from coevo.cli.learn_output import _format_arcs, _format_quick_bootstrap, format_answer
 from coevo.network import sample

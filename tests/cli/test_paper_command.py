@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 import coevo.experiments
-import coevo.progress.terminal
+import coevo.progress.displays
 from coevo.bundled import load_network
 from coevo.data import read_data
 from coevo.errors import WorkerError

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo import checkpoints
 from coevo.errors import FileError
+from coevo.files import checkpoints
 from coevo.problems import SolveResult
 from helpers.interrupts import interrupted_command
 from helpers.killing import killed_after_lines

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 import pytest
 
 import coevo.posteriors
-import coevo.progress.terminal
+import coevo.progress.displays
 from coevo.bundled import load_network, open_structure
 from coevo.data import read_data, read_incomplete
 from coevo.search import METHODS, spec

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from coevo.data import csv_reader as csv_reader_module
 from coevo.data import read_data
+from coevo.data.read import csv_reader as csv_reader_module
 from coevo.errors import CoevoWarning, DataError, DependencyError, FileError, ParameterError
 
 WAY_OUT = ", or learn with missing='evolve' (--missing evolve of coevo learn and strength)."

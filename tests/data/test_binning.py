@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from coevo.data import binning
-from coevo.data import mdl as mdl_module
-from coevo.data.binning import BINNINGS, find_best_starts
-from coevo.data.mdl import DiscreteColumn, NumericColumn, cut_by_mdl
+from coevo.data import bins as binning
+from coevo.data import bins as mdl_module
+from coevo.data.bins import BINNINGS, DiscreteColumn, NumericColumn, cut_by_mdl, find_best_starts
 
 many = settings(derandomize=True, deadline=None, max_examples=120)
 halves = st.integers(-8, 12).map(lambda k: k / 2)
@@ -140,7 +139,7 @@ def test_numbers_far_apart_and_close_together(method):
 def test_many_values_are_merged_into_groups(monkeypatch, seed):
     rows = np.random.default_rng(seed).normal(size=900)
     grouped = cut("kmeans", rows, 3)
-    monkeypatch.setattr(binning, "MAX_GROUPS", 1000)
+    monkeypatch.setattr(binning, "MAX_MDL_GROUPS", 1000)
     assert np.allclose(grouped.points, cut("kmeans", rows, 3).points, atol=0.05)
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from coevo import DAG, learn
 from coevo.data import audit, read_data, read_incomplete
-from coevo.data.cell_options import CellOptions
 from coevo.data.known_rows import read_known_rows
-from coevo.data.missing_codes import find_missing_codes
+from coevo.data.labels import sort_naturally
+from coevo.data.prepare.missing_labels import find_missing_codes
 from coevo.data.read_options import ReadPlan
-from coevo.data.state_order import sort_naturally
+from coevo.data.source_options import CellOptions
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import DataError
 from coevo.network import fit_network

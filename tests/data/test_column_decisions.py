@@ -8,7 +8,7 @@ import pytest
 
 from coevo.data import audit, check_strict, read_data, read_incomplete
 from coevo.data.columns import Column
-from coevo.data.left_out import find_empty
+from coevo.data.prepare.left_out import find_empty
 from coevo.errors import CoevoWarning, DataError
 from helpers.errors import refusal
 

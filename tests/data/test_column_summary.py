@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from coevo.data import ColumnInfo, CutPoints
-from coevo.data.column_summary import summarise_column
 from coevo.data.columns import Column
-from coevo.data.histogram import MAX_BARS, make_histogram
-from coevo.data.number_labels import NumberLabels
+from coevo.data.labels import NumberLabels
+from coevo.data.summary import MAX_BARS, make_histogram, summarise_column
 
 CUTS = CutPoints((-1.0, 0.5))
 

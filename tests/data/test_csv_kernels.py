@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
-from coevo.data import csv_kernels as k
-from coevo.data.label_store import LabelStore
+from coevo.data.read import csv_fields as k
+from coevo.data.read.csv_fields import LabelStore
 
 pytestmark = pytest.mark.kernel
 

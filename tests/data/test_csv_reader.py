@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from coevo.data import Dataset, Variable, read_data
 from coevo.data.columns import assemble_dataset
-from coevo.data.csv_layout import DELIMITERS, detect_layout
-from coevo.data.csv_reader import read_csv
-from coevo.data.label_store import LabelStore
+from coevo.data.read.csv_fields import LabelStore
+from coevo.data.read.csv_layout import DELIMITERS, detect_layout
+from coevo.data.read.csv_reader import read_csv
 from coevo.data.read_options import ReadPlan
 from coevo.errors import CoevoWarning, DataError
-from coevo.files import open_source
+from coevo.files.files import open_source
 
 NASTY = "ab ,;|\t\"'\r\n\x1fé日0"
 cells = st.text(NASTY, max_size=6)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.data import CutPoints, Variable
-from coevo.data.cut_points import round_between
+from coevo.data.bins import round_between
 from coevo.errors import DataError, ParameterError
 from coevo.io import format_bif, parse_bif, write_bif
 from coevo.network import BayesianNetwork

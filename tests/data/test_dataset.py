@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from coevo import memory
 from coevo.data import Dataset, Discrete, Variable, write_data
 from coevo.errors import DataError, ParameterError
+from coevo.runtime import memory
 from helpers.errors import refusal
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coevo import DAG
 from coevo.data import read_data, read_incomplete
-from coevo.data.dates import parse_dates
+from coevo.data.prepare.dates import parse_dates
 from coevo.errors import CoevoWarning, DataError
 from coevo.network import fit_network, read_rows
 from helpers.errors import refusal

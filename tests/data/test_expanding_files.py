@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo import memory
-from coevo.checkpoints import read_entries
-from coevo.data import sheet_sizes
+from coevo.data.read import source_kinds
 from coevo.errors import CoevoError, DataError, FileError, ParameterError
+from coevo.files.checkpoints import read_entries
+from coevo.runtime import memory
 from fuzz.archives import _unpack_files, pack_files
 from fuzz.table_targets import _make_document, make_frame
 
@@ -121,7 +121,7 @@ def test_a_size_that_an_archive_declares_is_not_believed(tmp_path, monkeypatch):
     path.write_bytes(content.replace(size, struct.pack("<I", 1000)))
     assert path.stat().st_size < 50_000
     monkeypatch.setattr(memory, "get_machine_memory", lambda: 10**7)
-    monkeypatch.setattr(sheet_sizes, "get_machine_memory", lambda: 10**7)
+    monkeypatch.setattr(source_kinds, "get_machine_memory", lambda: 10**7)
     assert refusal(ParameterError, path).startswith("The spreadsheet needs 0.0 GB of memory; ")
 
 
@@ -149,8 +149,8 @@ def test_the_cells_of_a_binary_sheet():
     row = bytes([0, 8]) + struct.pack("<II", 9, 0)
     cell = bytes([2, 0x88, 0]) + struct.pack("<II", 3, 0)
     other = bytes([0x81, 1, 2, 7, 7])
-    assert sheet_sizes._count_record_cells(other + row + cell + other) == 40
-    assert sheet_sizes._count_record_cells(b"") == 0
+    assert source_kinds._count_record_cells(other + row + cell + other) == 40
+    assert source_kinds._count_record_cells(b"") == 0
 
 
 @pytest.mark.parametrize("columns", ["x, x % 2 AS y", "count(*) AS x, 1 AS y"])

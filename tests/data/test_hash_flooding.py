@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coevo.data.csv_kernels import encode
-from coevo.data.label_store import LabelStore
+from coevo.data.read.csv_fields import LabelStore, encode
 
 
 def old_hash(text):

@@ -7,7 +7,7 @@ import pytest
 
 from coevo.data import read_data, read_incomplete
 from coevo.errors import DataError
-from coevo.estimators.feature_tables import open_features
+from coevo.estimators.base import open_features
 
 MASK = np.array([[0, 0], [0, 1], [1, 0], [0, 0]] * 5, dtype=bool)
 

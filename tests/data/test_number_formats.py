@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.data import read_data, read_incomplete
-from coevo.data.number_formats import has_leading_zeros, parse_formatted_numbers
+from coevo.data.prepare.number_formats import has_leading_zeros, parse_formatted_numbers
 from coevo.errors import CoevoWarning, ParameterError
 from helpers.errors import refusal
 from helpers.known_rows import decode_rows

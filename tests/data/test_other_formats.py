@@ -22,7 +22,7 @@ import pyreadstat
 import pytest
 
 from coevo.data import read_data
-from coevo.data.load import load_table
+from coevo.data.read.sources import load_table
 from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.write_imputed import ImputedColumn, write_imputed_file

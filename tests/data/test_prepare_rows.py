@@ -13,8 +13,8 @@ import pytest
 import coevo
 from coevo.data import Dataset, IncompleteDataset, Variable, read_incomplete
 from coevo.data.dataset import draw_clusters
-from coevo.data.load import load_table
-from coevo.data.prepare_rows import prepare_rows
+from coevo.data.prepare.rows import prepare_rows
+from coevo.data.read.sources import load_table
 from coevo.data.read_options import ReadPlan
 from coevo.errors import DataError, ParameterError
 from coevo.learning import check_settings

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coevo.data.root_names import describe_roots, is_root_name
+from coevo.data.table_audit import describe_roots, is_root_name
 
 ROOTS = """age Age AGE_YEARS patientAge age.at.visit Alter âge edad idade età leeftijd agecat
 sex SEX gender Geschlecht sexe sexo sesso geslacht género race Ethnicity raza raça etnia

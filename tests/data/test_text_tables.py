@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.data import read_data
-from coevo.data.csv_reader import read_csv
-from coevo.data.load import load_table
+from coevo.data.read.csv_reader import read_csv
+from coevo.data.read.sources import load_table
 from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.errors import CoevoError, DataError, FileError, ParameterError
-from coevo.files import open_source
+from coevo.files.files import open_source
 
 quick = settings(derandomize=True, deadline=None, max_examples=80)
 PLAIN = {"a": ["1", "4", "7"], "b": ["x", "y", "x"], "c": ["2,5", "3,5", "4,5"]}

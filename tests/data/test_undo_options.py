@@ -14,7 +14,7 @@ import pytest
 
 import coevo
 from coevo.data import read_data, read_incomplete
-from coevo.data.load import load_table
+from coevo.data.read.sources import load_table
 from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file

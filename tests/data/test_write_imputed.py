@@ -14,9 +14,10 @@ import pyarrow.parquet
 import pytest
 
 import coevo
-from coevo.data import copy_rows, read_incomplete
-from coevo.data import csv_reader as csv_reader_module
-from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
+from coevo.data import read_incomplete
+from coevo.data import writer as copy_rows
+from coevo.data.read import csv_reader as csv_reader_module
+from coevo.data.read.csv_fields import BLOCK_ROWS, CsvBlock
 from coevo.data.write_imputed import ImputedColumn, impute_frame, write_imputed_file
 from coevo.errors import CoevoWarning, DataError, ParameterError
 from coevo.missing import learn_incomplete, write_imputed

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coevo.data import Dataset, Variable, read_data, write_data
-from coevo.data import csv_writer as csv_writer_module
+from coevo.data import writer as csv_writer_module
 from coevo.errors import DataError, FileError, ParameterError
 
 SUFFIXES = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq"]

@@ -9,7 +9,7 @@ import pytest
 from coevo.data import CutPoints, Variable
 from coevo.data.measurements import read_measurements
 from coevo.estimators import BayesianNetworkLearner
-from coevo.estimators.density import BinDensity
+from coevo.estimators.stacking import BinDensity
 
 NUMBERS = np.array([1.0, 2.0, 4.0, 4.5, 7.0, np.nan])
 

@@ -5,7 +5,7 @@ import pytest
 
 from coevo.errors import CoevoWarning
 from coevo.estimators import BayesianNetworkClassifier
-from coevo.estimators.feature_tables import open_features
+from coevo.estimators.base import open_features
 from coevo.estimators.stacking import MIN_ROWS, shrink, split_folds, weigh
 
 pandas = pytest.importorskip("pandas")

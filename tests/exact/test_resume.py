@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from coevo.checkpoints import DIGEST, read_entries, write_entries
 from coevo.errors import FormatError
 from coevo.exact import make_certificate, run_proof
 from coevo.exact.run import ProofCheckpointFile
+from coevo.files.checkpoints import DIGEST, read_entries, write_entries
 from coevo.search import Budget
 from helpers.proofs import limit_tables, prove_example
 

@@ -13,7 +13,7 @@ import zipfile
 
 import numpy as np
 
-from coevo.checkpoints import DIGEST, FACTS, _compute_digest
+from coevo.files.checkpoints import DIGEST, FACTS, _compute_digest
 from fuzz.mutate import _json, mutate
 
 RAW = 0.2  # share of mutations of the bytes themselves

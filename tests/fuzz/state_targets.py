@@ -12,18 +12,17 @@ import numpy as np
 
 import coevo
 from coevo.bundled import load_network
-from coevo.checkpoints import CHECKPOINT
 from coevo.data import IncompleteDataset
 from coevo.exact import ProofTask, find_families, make_certificate, run_proof
 from coevo.exact.run import ProofCheckpointFile
+from coevo.files.checkpoints import CHECKPOINT
 from coevo.missing import learn_incomplete
 from coevo.posteriors import PosteriorSettings
 from coevo.posteriors.run import compute_posterior, make_chain_method
 from coevo.problems.champion import ChampionOrderings, ChampionTours
-from coevo.problems.checkpoints import SolveCheckpointFile
 from coevo.problems.literal import LiteralSolver
 from coevo.problems.problem import OrderingProblem, TourProblem
-from coevo.problems.solver import run_solver
+from coevo.problems.solver import SolveCheckpointFile, run_solver
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem, StoredCheckpoint, make_spec, run_search, write_checkpoint
 from coevo.search.registry import METHODS, make_method

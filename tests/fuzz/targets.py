@@ -18,8 +18,7 @@ from coevo.experiments.bench.runs import make_bench_journal
 from coevo.experiments.paper.plan import make_paper_journal
 from coevo.io import FORMATS, format_model, read_knowledge
 from coevo.posteriors import open_journal
-from coevo.problems.lolib import read_lolib
-from coevo.problems.tsplib import read_tsplib
+from coevo.problems.instance_files import read_lolib, read_tsplib
 from coevo.search import make_spec
 from coevo.view.page.document import render_page
 from fuzz.program_targets import COMMANDS, FRAMES, read_frame, run_command_line, write_rows

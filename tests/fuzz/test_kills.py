@@ -28,7 +28,7 @@ NEVER = 10**15
 KILLED = """
 import os, signal, sys
 import coevo.cli, coevo.learning
-from coevo import checkpoints
+from coevo.files import checkpoints
 checkpoints.SECONDS_BETWEEN = 0.0
 checkpoints.SHARE_OF_TIME = 1e9
 first = left = int(sys.argv.pop(1))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coevo.graph import DAG, Constraints
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from helpers.problems import (

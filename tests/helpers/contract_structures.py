@@ -10,7 +10,7 @@ import pytest
 
 from coevo.data import read_data
 from coevo.graph import DAG
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.score import SCORES, FamilyScorer
 from coevo.search import Budget, Problem, read_state, run_search, write_state
 from helpers.problems import (

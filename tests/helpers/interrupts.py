@@ -14,8 +14,8 @@ from helpers.forked import ForkedProcess
 LINE_BY_LINE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-import coevo.cli, coevo.progress.terminal
-coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
+import coevo.cli, coevo.progress.displays
+coevo.progress.displays.SECONDS_BETWEEN_LINES = 0.0
 coevo.cli.main()
 """
 LONGEST = 120.0  # seconds, for a command that ignores Ctrl-C

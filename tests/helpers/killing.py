@@ -9,9 +9,9 @@ LONGEST = 120.0  # seconds, for a command that does not end
 # Prints each generation and writes each checkpoint, as long searches do.
 AT_EVERY_GENERATION = """
 import coevo.cli
-import coevo.progress.terminal
-from coevo import checkpoints
-coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
+import coevo.progress.displays
+from coevo.files import checkpoints
+coevo.progress.displays.SECONDS_BETWEEN_LINES = 0.0
 checkpoints.SECONDS_BETWEEN = 0.0
 checkpoints.SHARE_OF_TIME = 1e9
 """
@@ -19,7 +19,7 @@ checkpoints.SHARE_OF_TIME = 1e9
 DYING = f"""{AT_EVERY_GENERATION}
 import os, signal, sys
 n_lines, n_calls = int(sys.argv.pop(1)), int(sys.argv.pop(1))
-lines = coevo.progress.terminal.PeriodicLines
+lines = coevo.progress.displays.PeriodicLines
 really = lines.show
 def show(self, message, at_once=False):
     global n_lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import coevo.memory
+import coevo.runtime.memory
 
 TOO_LONG = (
     "the exact answer would take about 1 minute with the elimination orders tried (smallest found: "
@@ -13,7 +13,7 @@ INSIST = "or compute the exact answer with exact=True (--exact)."
 
 def forget_memory(monkeypatch, n_bytes=200):
     """Let no plan of an elimination fit into memory, but small tables."""
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: n_bytes)
+    monkeypatch.setattr(coevo.runtime.memory, "get_machine_memory", lambda: n_bytes)
     monkeypatch.setattr("coevo.network.planning.count_bytes", lambda n_cells: 10**6 + n_cells)
 
 

@@ -20,8 +20,8 @@ import signal
 for name in ("SIGINT", "SIGTERM", "SIGHUP"):
     is_int = name == "SIGINT"
     signal.signal(getattr(signal, name), signal.default_int_handler if is_int else signal.SIG_DFL)
-import coevo.cli, coevo.progress.terminal
-coevo.progress.terminal.SECONDS_BETWEEN_LINES = 0.0
+import coevo.cli, coevo.progress.displays
+coevo.progress.displays.SECONDS_BETWEEN_LINES = 0.0
 coevo.cli.main()
 """
 

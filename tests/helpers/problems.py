@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 import numpy as np
 
 import naive
-from coevo import work_time
 from coevo.data import Dataset, Variable
 from coevo.graph import Constraints
-from coevo.randomness import random_stream
+from coevo.runtime import deadline
+from coevo.runtime.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import Problem, SearchState
 from helpers.random_tables import dataset_of
@@ -171,7 +171,7 @@ class MovedClock:
 
     def __init__(self, monkeypatch):
         self.now = 1000.0
-        monkeypatch.setattr(work_time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(deadline, "perf_counter", lambda: self.now)
 
 
 class SlowScorer(FamilyScorer):

@@ -20,12 +20,13 @@ EVERY_GENERATION = """
 import sys
 if "-c" in sys.argv[:1]:
     import _thread, os, threading
-    from coevo import checkpoints
-    from coevo.studio import learn_job, worker
+    from coevo.files import checkpoints
+    from coevo.studio import learn_job
+    from coevo.studio import jobs
     checkpoints.SECONDS_BETWEEN, checkpoints.SHARE_OF_TIME = 0.0, 1e9
     learn_job.SECONDS_BETWEEN_ROWS = 0.0
     n_left, is_told = int(os.environ.get("COEVO_TEST_EVENTS", -1)), threading.Event()
-    interrupt, emit = _thread.interrupt_main, worker.JobContext.emit
+    interrupt, emit = _thread.interrupt_main, jobs.JobContext.emit
     def interrupt_and_tell():
         interrupt()
         is_told.set()
@@ -35,7 +36,7 @@ if "-c" in sys.argv[:1]:
         n_left -= 1
         if n_left == 0:
             is_told.wait()
-    _thread.interrupt_main, worker.JobContext.emit = interrupt_and_tell, emit_and_wait
+    _thread.interrupt_main, jobs.JobContext.emit = interrupt_and_tell, emit_and_wait
 """
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coevo.bundled import load_network
 from coevo.errors import CoevoWarning, FormatError
 from coevo.io import format_bif, parse_bif
-from coevo.io.bif_tables import TableReader
+from coevo.io.bif_reader import TableReader
 from helpers.nasty_networks import SETTINGS, networks
 
 

@@ -9,8 +9,7 @@ import pytest
 from coevo.data.variable import Variable
 from coevo.errors import FileError
 from coevo.io import format_bif, parse_bif, read_bif, write_bif
-from coevo.io.bif_reader import BifDocument
-from coevo.io.bif_scanner import quote_name
+from coevo.io.bif_reader import BifDocument, quote_name
 from coevo.io.bif_writer import format_bif_document
 from coevo.network import BayesianNetwork
 

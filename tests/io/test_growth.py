@@ -12,9 +12,9 @@ import warnings
 
 import pytest
 
-from coevo.data.dates import parse_dates
-from coevo.data.number_formats import parse_formatted_numbers
-from coevo.data.number_labels import find_decimal, parse_numbers
+from coevo.data.labels import find_decimal, parse_numbers
+from coevo.data.prepare.dates import parse_dates
+from coevo.data.prepare.number_formats import parse_formatted_numbers
 from coevo.errors import CoevoError
 from coevo.io import parse_model
 

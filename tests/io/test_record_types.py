@@ -9,7 +9,7 @@ import pytest
 
 from coevo.errors import FormatError
 from coevo.io.journal import Journal, RecordFormat
-from coevo.io.record_types import check_record
+from coevo.io.knowledge import check_record
 
 VALUES = [None, True, -1, 2.5, 1e400, float("nan"), "a", "", [], ["a"], {}, {"a": 1}, [["a", 1]]]
 

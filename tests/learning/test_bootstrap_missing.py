@@ -11,7 +11,7 @@ from coevo.data import IncompleteDataset
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.missing import POLICIES, learn_incomplete
 from coevo.posteriors.bootstrap import ROWS, SEARCH
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.search import Budget
 from helpers.values import as_values
 

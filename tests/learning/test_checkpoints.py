@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo import checkpoints
 from coevo.bundled import load_network
-from coevo.checkpoints import read_entries, write_entries
 from coevo.errors import CoevoWarning, FileError, FormatError, GraphError, ParameterError
+from coevo.files import checkpoints
+from coevo.files.checkpoints import read_entries, write_entries
 from coevo.graph import DAG, Constraints
 from coevo.io import Knowledge, read_run
 from coevo.learning import learn

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coevo import checkpoints
 from coevo.bundled import load_network
 from coevo.data import IncompleteDataset
 from coevo.errors import FileError, ParameterError
+from coevo.files import checkpoints
 from coevo.learning import learn
 from coevo.missing import POLICIES, Imputations, learn_incomplete
 from coevo.network import sample

@@ -8,14 +8,16 @@ import pytest
 
 import naive
 from coevo.data import IncompleteDataset
-from coevo.missing.gibbs_kernels import add_rows, draw_values, maximise_values
 from coevo.missing.imputations import (
     Imputations,
     MissingValues,
+    add_rows,
+    draw_values,
     impute_most_probable,
     make_family_tables,
+    maximise_values,
 )
-from coevo.threads import Threads
+from coevo.runtime.threads import Threads
 from helpers.problems import random_table
 from helpers.random_tables import dataset_of
 

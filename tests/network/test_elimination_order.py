@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coevo.bundled import load_network
 from coevo.network import elimination_order
 from coevo.network.elimination_order import count_cells, find_steps
-from coevo.network.elimination_order_kernels import (
+from coevo.network.kernels import (
     FILL,
     N_CELLS,
     WEIGHT,

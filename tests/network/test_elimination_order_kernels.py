@@ -17,7 +17,7 @@ from coevo.bundled import load_network
 from coevo.errors import ParameterError
 from coevo.network import elimination_order
 from coevo.network.elimination_order import find_order, find_steps
-from coevo.network.elimination_order_kernels import (
+from coevo.network.kernels import (
     FILL,
     N_CELLS,
     N_OPERATIONS,
@@ -189,7 +189,7 @@ def test_more_cells_than_a_number_can_hold_have_an_order():
 
 def test_an_order_of_too_many_variables_is_refused(monkeypatch):
     monkeypatch.setattr(elimination_order, "MANY", 3)
-    monkeypatch.setattr("coevo.memory.get_machine_memory", lambda: 3)
+    monkeypatch.setattr("coevo.runtime.memory.get_machine_memory", lambda: 3)
     arrays = to_arrays([[0, 1]], [2] * 4, [False] * 4)
     with pytest.raises(ParameterError) as caught:
         find_order(*arrays)

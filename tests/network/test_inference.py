@@ -12,7 +12,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-import coevo.memory
+import coevo.runtime.memory
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable
 from coevo.errors import NetworkError, ParameterError
@@ -321,7 +321,7 @@ def test_nothing_underflows():
 
 
 def test_a_query_that_needs_too_much_memory_is_refused_before_it_starts(monkeypatch):
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10**9)
+    monkeypatch.setattr(coevo.runtime.memory, "get_machine_memory", lambda: 10**9)
     names = [f"v{i:02d}" for i in range(70)]
     variables = [Variable(name, ("0", "1")) for name in names]
     coins = BayesianNetwork(variables, {}, {name: [0.5, 0.5] for name in names})
@@ -338,7 +338,7 @@ def test_what_must_be_exact_is_refused_if_the_structure_is_too_dense(monkeypatch
     network = grid_network(12)
     given = {"r11c11": "yes"}
     row = read_rows(network, np.array([["yes"]]), names=["r11c11"])
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 5 * 10**4)
+    monkeypatch.setattr(coevo.runtime.memory, "get_machine_memory", lambda: 5 * 10**4)
     sentence = (
         "Exact inference with the best elimination order found needs 0.0 GB of memory; this "
         "machine has 0.0 GB. Give more evidence, or use a machine with more memory."

@@ -10,7 +10,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-import coevo.memory
+import coevo.runtime.memory
 from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import NetworkError, ParameterError
@@ -131,7 +131,7 @@ def test_numbers_below_the_smallest_float_do_not_become_zero():
 
 
 def test_a_tree_that_does_not_fit_into_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 2**16)
+    monkeypatch.setattr(coevo.runtime.memory, "get_machine_memory", lambda: 2**16)
     sentence = (
         "The junction tree of the best elimination order found needs 0.0 GB of memory; this "
         "machine has 0.0 GB. Use query or marginals of the network."

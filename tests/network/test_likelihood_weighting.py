@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-import coevo.memory
+import coevo.runtime.memory
 from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import CoevoWarning, ParameterError
@@ -175,7 +175,7 @@ def test_named_targets_are_answered_one_by_one_before_they_are_estimated(monkeyp
     """To keep all tables for all marginals needs more memory than one elimination."""
     network = grid_network(10)
     expected = network.marginals(["r09c09", "r04c04"])
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10**5)
+    monkeypatch.setattr(coevo.runtime.memory, "get_machine_memory", lambda: 10**5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = network.marginals(["r09c09", "r04c04"])

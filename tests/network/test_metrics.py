@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from coevo import memory
 from coevo.data import Variable
 from coevo.errors import ParameterError
 from coevo.network.metrics import compute_metrics, compute_roc
+from coevo.runtime import memory
 from helpers.errors import refusal
 
 

@@ -11,16 +11,15 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-import coevo.memory
 import coevo.network.clique_tree as clique_tree
+import coevo.runtime.memory
 from coevo.bundled import load_network
 from coevo.data import Variable
 from coevo.errors import CoevoWarning, ParameterError
 from coevo.network import BayesianNetwork, JunctionTree, inference
 from coevo.network.elimination import Elimination, find_relevant
-from coevo.network.evidence import encode_evidence
-from coevo.network.factor_kernels import USED_STEPS, USED_WORK
-from coevo.network.question import JointQuestion, MarginalQuestion
+from coevo.network.kernels import USED_STEPS, USED_WORK
+from coevo.network.question import JointQuestion, MarginalQuestion, encode_evidence
 from helpers.random_networks import (
     enumerate_joint,
     grid_network,
@@ -325,7 +324,7 @@ def test_a_table_larger_than_any_memory_is_not_planned(monkeypatch):
         assert cost.n_operations == sum(2**n for n in range(1, 66))
         assert not cost.is_feasible
     # not even where the system does not report its memory
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: None)
+    monkeypatch.setattr(coevo.runtime.memory, "get_machine_memory", lambda: None)
     with pytest.raises(ParameterError, match=r"^Exact inference .* GB of memory\. Give more"):
         network.query("v00", given, exact=True)
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-import coevo.memory
+import coevo.runtime.memory
 from coevo.bundled import load_network
 from coevo.data import Dataset, Variable, read_data
 from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, ParameterError
@@ -238,7 +238,7 @@ def test_refusals(monkeypatch):
     )
     for ask in (GARDEN.log_likelihood, lambda table: GARDEN.predict(table, "wet")):
         assert refusal(FileError, ask, "table.csv") == "There is no file 'table.csv'."
-    monkeypatch.setattr(coevo.memory, "get_machine_memory", lambda: 10)
+    monkeypatch.setattr(coevo.runtime.memory, "get_machine_memory", lambda: 10)
     assert refusal(ParameterError, GARDEN.predict, dataset, "wet") == (
         "A prediction for 3 rows needs 0.0 GB of memory; this machine has 0.0 GB. "
         "Predict fewer rows at a time."

@@ -247,7 +247,7 @@ def test_the_memory_of_rows_is_that_of_all_tables(n, n_states, monkeypatch):
     tracemalloc.stop()
     assert most < 8 * plan.n_peak + 400 * n**2  # and some objects for each variable
     assert most > 0.7 * 8 * plan.n_peak
-    monkeypatch.setattr("coevo.memory.get_machine_memory", lambda: 8 * plan.n_peak - 1)
+    monkeypatch.setattr("coevo.runtime.memory.get_machine_memory", lambda: 8 * plan.n_peak - 1)
     assert "Exact inference" in refusal(ParameterError, inference.plan, component)
 
 
@@ -327,7 +327,7 @@ def test_a_message_reports_no_more_than_it_can():
 
 def test_a_grid_that_fits_into_memory_is_refused_by_its_work(monkeypatch):
     """18 x 18 variables of three states, on a machine with a petabyte."""
-    monkeypatch.setattr("coevo.memory.get_machine_memory", lambda: 10**15)
+    monkeypatch.setattr("coevo.runtime.memory.get_machine_memory", lambda: 10**15)
     network = grid_network(18, n_states=3)
     given = {"r17c17": "yes"}
     hidden = read_rows(network, np.array([["yes"]]), names=["r17c17"])

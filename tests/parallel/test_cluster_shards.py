@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo.data import parquet as parquet_module
+from coevo.data.read import formats as parquet_module
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.score import FamilyBatch, TripleBatch
 from helpers.clusters import dask_commands, kill

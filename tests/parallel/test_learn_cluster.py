@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo import checkpoints
 from coevo.cli import main
-from coevo.data import parquet as parquet_module
+from coevo.data.read import formats as parquet_module
+from coevo.files import checkpoints
 from coevo.learning.checkpoints import CheckpointFile
 from helpers.clusters import dask_commands, kill
 from helpers.interrupts import interrupted_command

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import coevo
-from coevo import checkpoints
 from coevo.data import audit
 from coevo.errors import CoevoWarning, DataError, FileError, NetworkError, ParameterError
+from coevo.files import checkpoints
 from coevo.learning import learn
 from helpers.errors import refusal
 from helpers.problems import drop_times

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import coevo
-from coevo.data import parquet as parquet_module
 from coevo.data import read_data, write_data
+from coevo.data.read import formats as parquet_module
 from coevo.errors import DataError, FileError, ParameterError
 from coevo.parallel import ShardedScorer, chunks, distributed, write_shards
 from coevo.parallel import shards as shards_module

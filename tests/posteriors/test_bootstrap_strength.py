@@ -15,7 +15,7 @@ from coevo.errors import FileError, FormatError, GraphError, ParameterError
 from coevo.graph import CPDAG, DAG, Constraints
 from coevo.posteriors import bootstrap_strength
 from coevo.posteriors.bootstrap import ROWS, SEARCH
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.score import FamilyScorer, arc_gains
 from coevo.search import METHODS, Budget, run_search
 from helpers.errors import refusal

@@ -22,7 +22,7 @@ from coevo.posteriors.chains import (
     step_chains,
 )
 from coevo.posteriors.diagnostics import diagnose_chains
-from coevo.threads import Threads
+from coevo.runtime.threads import Threads
 from helpers.random_weights import make_random_weights, weigh_all_dags
 
 

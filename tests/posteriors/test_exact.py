@@ -271,7 +271,7 @@ def test_bad_arguments(monkeypatch):
 
 
 def test_too_little_memory(monkeypatch):
-    monkeypatch.setattr("coevo.memory.get_machine_memory", lambda: 1000)
+    monkeypatch.setattr("coevo.runtime.memory.get_machine_memory", lambda: 1000)
     with pytest.raises(ParameterError) as caught:
         compute_exact_posterior(make_weights(np.zeros((6, 32))), "order")
     assert str(caught.value) == (

@@ -218,7 +218,7 @@ def test_tables_that_do_not_fit_are_refused_with_the_number_that_does(monkeypatc
     from coevo.posteriors.chain_tables import check_table_memory
 
     monkeypatch.setattr("coevo.posteriors.chain_tables.get_machine_memory", lambda: 8 * 10**9)
-    monkeypatch.setattr("coevo.memory.get_machine_memory", lambda: 8 * 10**9)
+    monkeypatch.setattr("coevo.runtime.memory.get_machine_memory", lambda: 8 * 10**9)
     check_table_memory(200, 18)
     with pytest.raises(ParameterError) as error:
         check_table_memory(200, 30)

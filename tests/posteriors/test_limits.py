@@ -14,9 +14,9 @@ from coevo.posteriors import chains
 from coevo.posteriors.chain_search import ChainSearch
 from coevo.posteriors.run import compute_posterior
 from coevo.posteriors.settings import PosteriorSettings
+from coevo.runtime.deadline import OutOfTime, check_deadline, limit_work_time
+from coevo.runtime.threads import Threads
 from coevo.search import Budget, run_search
-from coevo.threads import Threads
-from coevo.work_time import OutOfTime, check_deadline, limit_work_time
 from helpers.problems import MovedClock, SlowScorer, random_table
 
 CHAINS = PosteriorSettings(sampler="chains", candidates=6)

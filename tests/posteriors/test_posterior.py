@@ -10,8 +10,8 @@ import pytest
 
 import coevo
 import naive
-from coevo.checkpoints import write_entries
 from coevo.errors import CoevoError, ParameterError
+from coevo.files.checkpoints import write_entries
 from coevo.graph import DAG, Constraints
 from coevo.learning import learn
 from coevo.network import fit_network

@@ -3,17 +3,28 @@
 from test_package import MODULES, imported
 
 ALLOWED = {
-    *("coevo.__version__", "coevo.checkpoints", "coevo.checks", "coevo.errors", "coevo.files"),
+    *(
+        "coevo.__version__",
+        "coevo.files.checkpoints",
+        "coevo.checks",
+        "coevo.errors",
+        "coevo.files.files",
+    ),
     *(
         "coevo.engine",
-        "coevo.interrupts",
+        "coevo.runtime.deadline",
         "coevo.lazy_names",
-        "coevo.json_text",
-        "coevo.memory",
+        "coevo.files.files",
+        "coevo.runtime.memory",
         "coevo.view.picture",
     ),
-    *("coevo.problems", "coevo.randomness", "coevo.run_files", "coevo.run_lock"),
-    *("coevo.search", "coevo.work_time"),
+    *(
+        "coevo.problems",
+        "coevo.runtime.randomness",
+        "coevo.files.run_folder",
+        "coevo.files.run_folder",
+    ),
+    *("coevo.search", "coevo.runtime.deadline"),
 }
 FROM_SEARCH = {
     *("Budget", "Cooperation", "Generation", "GenerationLoop", "Species", "StopReason"),

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.problems.literal import move_item, reverse_positions, run_programme
-from coevo.problems.ordering_kernels import OrderingTable, climb_orderings, weigh_orderings
-from coevo.problems.programme_kernels import measure_programmes
-from coevo.problems.tour_kernels import climb_tours, make_tour_table
-from coevo.search.decode_kernels import Solutions
+from coevo.problems.champion import (
+    OrderingTable,
+    climb_orderings,
+    climb_tours,
+    make_tour_table,
+    weigh_orderings,
+)
+from coevo.problems.literal import measure_programmes, move_item, reverse_positions, run_programme
+from coevo.search.graph_kernels import Solutions
 from coevo.search.operators import draw_orders
 from helpers.problem_matrices import random_distances
 

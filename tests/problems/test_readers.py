@@ -8,9 +8,7 @@ import pytest
 
 from coevo.errors import CoevoError, FileError, FormatError
 from coevo.problems import ORDERINGS, TOURS, open_ordering, open_tour
-from coevo.problems.bundled import FOLDER
-from coevo.problems.lolib import read_lolib
-from coevo.problems.tsplib import format_tour_file, read_tsplib
+from coevo.problems.instance_files import FOLDER, format_tour_file, read_lolib, read_tsplib
 
 MATRIX = np.array([[0, 1, 2, 3], [1, 0, 4, 5], [2, 4, 0, 6], [3, 5, 6, 0]])
 HEADER = "NAME: four\nTYPE: TSP\nDIMENSION: 4\n"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import coevo
-from coevo import checkpoints
-from coevo.checkpoints import read_entries, write_entries
 from coevo.errors import CoevoWarning, FileError, FormatError, ParameterError
+from coevo.files import checkpoints
+from coevo.files.checkpoints import read_entries, write_entries
 from coevo.problems import champion, solve_ordering, solve_tour
 from coevo.search import Budget
 from helpers.problem_matrices import random_distances
@@ -399,7 +399,7 @@ def test_a_step_beyond_the_time_limit_is_dropped(problem, seed, monkeypatch):
     uninterrupted = solve(name, budget=Budget(**limits), random_state=seed)
     now = 0.0
     monkeypatch.setattr("coevo.search.loop.measure_work_time", lambda: now)
-    monkeypatch.setattr("coevo.work_time.measure_work_time", lambda: now)
+    monkeypatch.setattr("coevo.runtime.deadline.measure_work_time", lambda: now)
 
     def wait(row):
         nonlocal now

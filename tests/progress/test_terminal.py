@@ -14,9 +14,9 @@ from rich.console import Console
 
 import coevo
 from coevo.errors import ParameterError
-from coevo.progress import notebook as notebook_module
-from coevo.progress import terminal
-from coevo.progress.terminal import PeriodicLines, show_on_console, show_runs_on_console
+from coevo.progress import displays
+from coevo.progress import displays as notebook_module
+from coevo.progress.displays import PeriodicLines, show_on_console, show_runs_on_console
 from coevo.search import Budget, HistoryRow
 from helpers.values import as_values
 
@@ -108,7 +108,7 @@ def test_markup_is_not_interpreted():
 
 
 def test_a_dumb_terminal_gets_wrapped_lines(updated, capsys, monkeypatch):
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(displays, "SECONDS_BETWEEN_LINES", 0.0)
     console = make_terminal(80, term="dumb")
     with show_on_console(console, "Reading ...") as show:
         show(updated)
@@ -121,11 +121,11 @@ def test_a_dumb_terminal_gets_wrapped_lines(updated, capsys, monkeypatch):
 
 def test_a_file_gets_a_line_every_few_seconds(updated, capsys, monkeypatch):
     console = Console(file=io.StringIO())
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(displays, "SECONDS_BETWEEN_LINES", 0.0)
     with show_on_console(console, "Reading ...") as show:
         show(updated)
         show("Writing ...")
-        monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", math.inf)
+        monkeypatch.setattr(displays, "SECONDS_BETWEEN_LINES", math.inf)
         show("Resting ...")
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("generation 31, 12.")
@@ -148,7 +148,7 @@ def test_a_terminal_shows_a_bar_over_many_runs(width):
 
 def test_a_file_gets_lines_about_many_runs(capsys, monkeypatch):
     console = Console(file=io.StringIO())
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", math.inf)
+    monkeypatch.setattr(displays, "SECONDS_BETWEEN_LINES", math.inf)
     with show_runs_on_console(console, "runs") as show:
         show(3, 8, "alarm")
         show(8, 8, "asia")
@@ -235,7 +235,7 @@ def test_no_progress_in_a_notebook(notebook, rows):
 
 @pytest.mark.parametrize("ipython", [None, Notebook(has_kernel=False)])
 def test_outside_notebooks_progress_is_shown_on_request(ipython, rows, capsys, monkeypatch):
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", math.inf)
+    monkeypatch.setattr(displays, "SECONDS_BETWEEN_LINES", math.inf)
     if ipython is not None:
         monkeypatch.setitem(sys.modules, "IPython", ipython)
     quiet = coevo.learn(rows, **as_values(LIMIT))

@@ -9,10 +9,10 @@ import pytest
 
 import naive
 from coevo.data import Dataset, Variable, read_data
-from coevo.data.state_words import format_state
+from coevo.data.summary import format_state
 from coevo.graph import DAG
 from coevo.score import FamilyScorer, arc_gains, find_arc_effects, name_gain
-from coevo.score.arc_effects import ArcEffect
+from coevo.score.arcs import ArcEffect
 from helpers.random_tables import SHAPES, dataset_of, random_codes
 
 
@@ -158,7 +158,7 @@ def test_an_arc_without_information_says_nothing():
 
 
 def test_too_many_states_are_not_counted(monkeypatch):
-    import coevo.score.arc_effects as module
+    import coevo.score.arcs as module
 
     rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1) for _ in range(50)]
     rows += [(1, 1, 1)]

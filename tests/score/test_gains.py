@@ -11,7 +11,7 @@ from coevo.errors import GraphError
 from coevo.graph import DAG, Constraints
 from coevo.network import sample
 from coevo.score import FamilyScorer, arc_gains, find_best_addition, find_near_misses
-from coevo.score import gains as gains_module
+from coevo.score import arcs as gains_module
 
 
 @pytest.mark.parametrize("score", ["k2", "bdeu", "bic"])

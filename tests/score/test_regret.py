@@ -9,7 +9,7 @@ import pytest
 import naive
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.score import scores as scores_module
-from coevo.score.regret import (
+from coevo.score.scores import (
     approximate_regret,
     compute_two_state_constants,
     tabulate_regret_by_states,

@@ -15,7 +15,7 @@ from coevo.graph import DAG
 from coevo.score import SCORES, FamilyBatch, FamilyScorer, make_score
 from coevo.score import counting as counting_module
 from coevo.score import scorer as scorer_module
-from coevo.score.family_kernels import BEGIN, KEY, SPARSE
+from coevo.score.kernels import BEGIN, KEY, SPARSE
 from helpers.random_tables import SHAPES, dataset_of, random_codes, random_families
 
 TIGHT = {"rel": 1e-11, "abs": 1e-9}

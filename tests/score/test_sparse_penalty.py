@@ -11,9 +11,9 @@ import coevo
 import naive
 from coevo.errors import ParameterError
 from coevo.graph import CPDAG, DAG
-from coevo.missing.expected_scorer import ExpectedScorer
+from coevo.missing.scorers import ExpectedScorer
 from coevo.score import FamilyBatch, FamilyScorer
-from coevo.score.sparse_penalty import DENSE, SPARSE
+from coevo.score.penalties import DENSE, SPARSE
 from helpers.errors import refusal
 from helpers.problems import random_table
 

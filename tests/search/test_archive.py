@@ -12,24 +12,25 @@ import naive
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import Problem
-from coevo.search.allowed_kernels import WORD_BITS, make_scratch
 from coevo.search.archive import Archive, flatten_sets, hash_parent_sets
-from coevo.search.archive_kernels import (
-    MergedFamilies,
-    NewFamilies,
-    merge_families,
-    merge_hashes,
-)
-from coevo.search.family_index_kernels import Families, index_families, list_relatives
-from coevo.search.order_kernels import flag_nearby_responses
-from coevo.search.parent_extension import add_extensions, extend_parent_sets
-from coevo.search.perturbation_kernels import (
+from coevo.search.order_kernels import (
     GLOBAL_DRAWS,
     LARGEST_GROUP,
     LOCAL_DRAWS,
+    WORD_BITS,
+    Families,
+    MergedFamilies,
+    NewFamilies,
     climb_orders,
     draw_order,
+    flag_nearby_responses,
+    index_families,
+    list_relatives,
+    make_scratch,
+    merge_families,
+    merge_hashes,
 )
+from coevo.search.parent_extension import add_extensions, extend_parent_sets
 from helpers.problems import make_problem, random_constraints, random_table
 
 pytestmark = pytest.mark.kernel

@@ -9,7 +9,7 @@ import pytest
 import naive
 from coevo.errors import ParameterError
 from coevo.graph import Constraints
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, Budget, decode, n_bits, run_search
 from coevo.search import ccga as ccga_module

@@ -11,7 +11,7 @@ from coevo.network import sample
 from coevo.score import FamilyBatch, FamilyScorer
 from coevo.search import CCMA, Budget, Problem, run_search
 from coevo.search.archive import Archive
-from coevo.search.family_index_kernels import index_families
+from coevo.search.order_kernels import index_families
 from coevo.search.parent_extension import extend_parent_sets
 from helpers.problems import collect_states, make_problem, random_table
 from helpers.random_tables import dataset_of

@@ -9,10 +9,10 @@ import pytest
 import naive
 from coevo.graph import Constraints
 from coevo.score import FamilyBatch, FamilyScorer
-from coevo.search import climb_kernels, run_search
+from coevo.search import graph_kernels, run_search
 from coevo.search.base import LEAST_GAIN
-from coevo.search.climb_kernels import compute_reachability
 from coevo.search.climbing import Climb
+from coevo.search.graph_kernels import compute_reachability
 from helpers.problems import as_arcs, make_problem, random_constraints, random_table
 from helpers.random_tables import dataset_of
 
@@ -87,9 +87,9 @@ def test_reachability_matches_naive(n, seed):
 def test_the_kinds_of_moves_have_the_same_numbers_in_c():
     text = Path(__file__).parents[2].joinpath("engine", "climb.h").read_text()
     kinds = re.search(r"enum \{ (DELETE, .*?) \}", text).group(1).split(", ")
-    assert [getattr(climb_kernels, kind) for kind in kinds] == list(range(len(kinds)))
+    assert [getattr(graph_kernels, kind) for kind in kinds] == list(range(len(kinds)))
     unknown = re.search(r"enum \{ UNKNOWN = (-\d+) \}", text).group(1)
-    assert int(unknown) == climb_kernels.UNKNOWN
+    assert int(unknown) == graph_kernels.UNKNOWN
 
 
 def test_the_families_of_a_structure(seed):

@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from coevo.errors import ParameterError
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.search import Cooperation, Species
 from coevo.search.operators import flip_bits, two_point_crossover
 

@@ -12,7 +12,7 @@ from coevo.errors import ParameterError
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import GA, Budget, Problem, run_search
-from coevo.search.ga_graphs import GraphStrings, measure_pairs
+from coevo.search.ga import GraphStrings, measure_pairs
 from helpers.problems import (
     as_arcs,
     collect_states,

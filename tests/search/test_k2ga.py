@@ -10,8 +10,8 @@ import naive
 from coevo.errors import ParameterError
 from coevo.score import FamilyScorer
 from coevo.search import K2, K2GA, Budget, Problem, run_search
-from coevo.search import greedy_parents as greedy_parents_module
-from coevo.search.greedy_parents import GreedyParents
+from coevo.search import k2 as greedy_parents_module
+from coevo.search.k2 import GreedyParents
 from coevo.search.operators import select_by_rank
 from coevo.search.order_operators import CROSSOVERS, MUTATIONS
 from helpers.problems import collect_states, make_problem, random_constraints, random_table

@@ -12,12 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from coevo.checkpoints import write_entries
 from coevo.errors import FormatError
+from coevo.files.checkpoints import write_entries
 from coevo.posteriors.chain_search import ChainMethod
 from coevo.problems import OrderingProblem, TourProblem
-from coevo.problems.checkpoints import SolveCheckpointFile
-from coevo.problems.solver import SolveCheckpoint, run_solver
+from coevo.problems.solver import SolveCheckpoint, SolveCheckpointFile, run_solver
 from coevo.problems.task import FORMS, SolveSettings, open_task
 from coevo.score import FamilyScorer
 from coevo.search import (
@@ -30,7 +29,7 @@ from coevo.search import (
     write_checkpoint,
     write_state,
 )
-from coevo.search.state_schema import find_flaw
+from coevo.search.base import find_flaw
 from helpers.errors import refusal
 from helpers.problem_matrices import random_distances
 from helpers.problems import find_differing_fields, get_outcome, random_table

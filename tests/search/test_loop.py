@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.search import Budget, GenerationLoop
 
 

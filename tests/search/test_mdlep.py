@@ -8,9 +8,8 @@ import pytest
 import naive
 from coevo.errors import ParameterError
 from coevo.search import MDLEP, Budget
-from coevo.search.ga_graphs import GraphStrings
-from coevo.search.mdlep import CHANCES, choose_by_wins
-from coevo.search.mdlep_mutations import GUIDED, MOVE, REVERSE, SIMPLE, Mutations
+from coevo.search.ga import GraphStrings
+from coevo.search.mdlep import CHANCES, GUIDED, MOVE, REVERSE, SIMPLE, Mutations, choose_by_wins
 from contracts import SearchContract
 from helpers.problems import (
     as_arcs,

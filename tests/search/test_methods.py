@@ -24,7 +24,7 @@ from coevo.search import (
     Tabu,
     make_method,
     run_search,
-    tree_search,
+    trees,
 )
 from contracts import SearchContract
 from helpers.problems import random_table
@@ -148,12 +148,12 @@ class TestTAN(SearchContract):
 class TestTANInSmallSteps(TestTAN):
     @pytest.fixture(autouse=True)
     def _take_small_steps(self, monkeypatch):
-        monkeypatch.setattr(tree_search, "FAMILIES_PER_STEP", 1)
+        monkeypatch.setattr(trees, "FAMILIES_PER_STEP", 1)
 
     scores_batches = False  # a step has too few families for threads
 
     def write_code(self, code):
-        small = "mock.patch('coevo.search.tree_search.FAMILIES_PER_STEP', 1)"
+        small = "mock.patch('coevo.search.trees.FAMILIES_PER_STEP', 1)"
         return f"from unittest import mock\nwith {small}:\n{textwrap.indent(code, '    ')}"
 
 

@@ -13,7 +13,7 @@ from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import MMHC, mmhc, run_search
 from coevo.search.climbing import Move
-from coevo.search.tabu_list import append_move, find_tabu_moves
+from coevo.search.tabu import append_move, find_tabu_moves
 from helpers.problems import random_table
 
 

@@ -19,7 +19,7 @@ from coevo.search import (
     run_search,
     split_methods,
 )
-from coevo.search.method_text import MethodText
+from coevo.search.registry import MethodText
 from contracts import SearchContract
 from helpers import own_methods
 from helpers.errors import refusal

@@ -18,8 +18,7 @@ from coevo.graph import CPDAG, DAG, Constraints, compare
 from coevo.graph.pdag import is_acyclic
 from coevo.score import FamilyScorer, IndependenceTests
 from coevo.search import PC, Budget, Problem, pc, run_search
-from coevo.search.pc_orientation import find_triples, orient
-from coevo.search.pc_tests import LevelTests, TripleVotes, make_chunks
+from coevo.search.pc_tests import LevelTests, TripleVotes, find_triples, make_chunks, orient
 from helpers.problems import random_constraints, random_table
 from helpers.random_tables import dataset_of
 

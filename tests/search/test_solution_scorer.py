@@ -12,7 +12,7 @@ import naive
 from coevo.graph import Constraints
 from coevo.search import Problem, decode, encode_dag, n_bits
 from coevo.search import solution_scorer as solutions_module
-from coevo.search.decode_kernels import put_required_first
+from coevo.search.graph_kernels import put_required_first
 from coevo.search.solution_scorer import SolutionScorer
 from helpers.problems import (
     InterruptedScorer,

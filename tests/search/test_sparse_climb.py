@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 import naive
-from coevo.search.climb_kernels import ADD, DELETE, REVERSE
+from coevo.search.graph_kernels import (
+    ADD,
+    DELETE,
+    REVERSE,
+    SparseGraph,
+    choose_moves,
+    list_toggles,
+    rank_moves,
+)
 from coevo.search.sparse_climb import _find_reverse_places
-from coevo.search.sparse_climb_kernels import SparseGraph, choose_moves, list_toggles, rank_moves
 
 pytestmark = pytest.mark.kernel
 

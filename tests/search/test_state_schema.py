@@ -19,7 +19,7 @@ from coevo.search import (
     run_search,
     write_state,
 )
-from coevo.search.state_schema import (
+from coevo.search.base import (
     FINITE,
     LARGEST_SCORE,
     OFFSETS,

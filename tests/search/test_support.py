@@ -8,7 +8,7 @@ import pytest
 from coevo.graph import Constraints
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, CCMA, Budget, Problem, run_search
-from coevo.search.support import arc_support
+from coevo.search.result import arc_support
 from helpers.problems import decode_naively, random_constraints, random_table
 
 

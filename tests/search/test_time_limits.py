@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from coevo.graph import Constraints
+from coevo.runtime.deadline import measure_work_time
 from coevo.score import FamilyScorer
 from coevo.search import (
     K2,
     Budget,
-    best_parents,
     climbing,
-    ges_gains,
+    ges_operators,
     k2,
     make_method,
     masks,
     run_search,
+    sparse_climb,
 )
 from coevo.search.base import Problem
 from coevo.search.run import _Loop
-from coevo.work_time import measure_work_time
 from helpers.problems import MovedClock, SlowScorer, drop_times, random_table
 
 CLIMBING = ["hill_climb", "tabu", "ccma", "islands", "ges"]
@@ -30,7 +30,7 @@ CLIMBING = ["hill_climb", "tabu", "ccma", "islands", "ges"]
 def clock(monkeypatch):
     """Score one variable at a time, as on a wide table."""
     monkeypatch.setattr(climbing, "FAMILIES_PER_BATCH", 1)
-    monkeypatch.setattr(ges_gains, "FAMILIES_PER_BATCH", 1)
+    monkeypatch.setattr(ges_operators, "FAMILIES_PER_BATCH", 1)
     monkeypatch.setattr(masks, "PAIRS_PER_BATCH", 1)
     return MovedClock(monkeypatch)
 
@@ -80,7 +80,7 @@ def test_best_parents_close_no_cycle(seed):
         gains = rng.normal(size=(7, 7))
         known = np.flatnonzero(rng.random(7) < 0.7).tolist()
         gains[:, np.setdiff1d(np.arange(7), known)] = -np.inf
-        found = best_parents.add_best_parents(problem, ((v, gains[:, v]) for v in known))
+        found = sparse_climb.add_best_parents(problem, ((v, gains[:, v]) for v in known))
         problem.make_dag(found)  # raises if there is a cycle
         assert problem.rules.is_satisfied_by(found)
         assert (gains[found] > 0).all()

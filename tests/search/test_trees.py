@@ -13,7 +13,7 @@ from coevo.errors import ParameterError
 from coevo.graph import DAG, Constraints
 from coevo.score import SCORES, FamilyScorer
 from coevo.search import TAN, ChowLiu, NaiveBayes, run_search
-from coevo.search.branching import choose_first_roots, find_best_branching
+from coevo.search.trees import choose_first_roots, find_best_branching
 from helpers.problems import random_constraints, random_table, score_naively, shuffle_table
 
 TIGHT = {"rel": 1e-11, "abs": 1e-7}

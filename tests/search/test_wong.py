@@ -17,8 +17,7 @@ from coevo.network import sample
 from coevo.score import FamilyScorer
 from coevo.search import Budget, run_search
 from coevo.search.base import Problem
-from coevo.search.wong import Wong
-from coevo.search.wong_network import WongNetwork
+from coevo.search.wong import Wong, WongNetwork
 from contracts import SearchContract
 from helpers.errors import refusal
 from helpers.problems import collect_states

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from coevo.studio import connections
+from coevo.studio import server as connections
 from helpers.waiting import wait_for
 
 HALF = b"GET /assets/app.js HTTP/1.1\r\nhost: "

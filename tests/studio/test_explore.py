@@ -88,13 +88,13 @@ def test_tiers_come_from_the_knowledge_of_the_table(client, studio):
 
 
 def test_a_layout_is_kept_and_a_damaged_one_is_made_again(client, studio, monkeypatch):
-    import coevo.studio.layouts
+    import coevo.studio.workspace
 
     first = client.get("/api/explore/bundled:hepar2").json()
     (kept,) = (studio.workspace.root / "layouts").iterdir()
     studio.caches.clear()
     with monkeypatch.context() as patched:
-        patched.setattr(coevo.studio.layouts, "lay_out", None)  # not called
+        patched.setattr(coevo.studio.workspace, "lay_out", None)  # not called
         assert client.get("/api/explore/bundled:hepar2").json() == first
     kept.write_text('{"boxes": [["a"]]}')
     assert client.get("/api/explore/bundled:hepar2").json() == first

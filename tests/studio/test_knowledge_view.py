@@ -8,7 +8,7 @@ import pytest
 
 from coevo.errors import GraphError
 from coevo.io import read_knowledge
-from coevo.studio.knowledge_record import (
+from coevo.studio.records import (
     StaleKnowledgeError,
     compute_version,
     find_contradictions,

@@ -14,8 +14,8 @@ from coevo.io import parse_model, read_run
 from coevo.io.formats import FORMATS
 from coevo.io.run_folder import write_run
 from coevo.network import BayesianNetwork
-from coevo.studio.learn_text import format_python, format_terminal
-from coevo.studio.strength_record import describe_confidence, draw_confidence
+from coevo.studio.records import describe_confidence, draw_confidence
+from coevo.studio.run_options import format_python, format_terminal
 from helpers.values import as_values
 
 PATIENTS = (Path(__file__).parents[2] / "examples" / "patients.csv").read_bytes()

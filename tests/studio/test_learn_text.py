@@ -8,8 +8,14 @@ import pytest
 
 from coevo.cli.learn import command
 from coevo.io import read_run
-from coevo.studio.learn_text import format_python, format_terminal
-from coevo.studio.run_options import FILES, READING, SEARCH, make_command
+from coevo.studio.run_options import (
+    FILES,
+    READING,
+    SEARCH,
+    format_python,
+    format_terminal,
+    make_command,
+)
 
 # A value of each option that is not its default.
 VALUES = {

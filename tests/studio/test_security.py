@@ -16,9 +16,8 @@ from starlette.exceptions import HTTPException
 from coevo.cli.studio import command as studio_command
 from coevo.errors import CoevoError, FileError
 from coevo.studio import make_app
-from coevo.studio.login_attempts import LoginAttempts
 from coevo.studio.run_options import check_given
-from coevo.studio.security import POLICY, Guard, Rules
+from coevo.studio.security import POLICY, Guard, LoginAttempts, Rules
 from coevo.studio.server import make_address
 from coevo.studio.workspace import make_name, read_object
 

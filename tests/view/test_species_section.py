@@ -10,8 +10,8 @@ import pytest
 
 import coevo
 from coevo.errors import CoevoError
+from coevo.files.run_folder import refuse_damaged_facts
 from coevo.io import read_run
-from coevo.run_files import refuse_damaged_facts
 from coevo.view.page import make_run_page, render_page
 from helpers.pages import NASTY, nasty_page
 

@@ -15,11 +15,11 @@ from importlib import import_module
 import click
 
 from coevo import __version__
-from coevo.cli.safe_output import protect_output
+from coevo.checks import announce_readings, find_slip, match_name, note_reading
+from coevo.cli.output import protect_output
 from coevo.errors import CoevoError, WorkerError, describe_shortage, is_shortage, suggest_match
-from coevo.interrupts import is_interrupt, treat_signals_as_interrupts
-from coevo.memory import check_address_space
-from coevo.names import announce_readings, find_slip, match_name, note_reading
+from coevo.runtime.deadline import is_interrupt, treat_signals_as_interrupts
+from coevo.runtime.memory import check_address_space
 
 __all__ = ["main"]
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from coevo.cli.console import announce_interrupt, show_run_progress, show_status
 from coevo.cli.experiments import (
     add_output_options,
     describe_folder,
@@ -25,9 +24,9 @@ from coevo.cli.options import (
     make_seed_option,
     score_options,
 )
+from coevo.cli.output import announce_interrupt, show_run_progress, show_status
 from coevo.cli.run_folder import hold_folder
-from coevo.cli.table_options import reading_options
-from coevo.cli.tables import list_reading_options, read_declared_states
+from coevo.cli.tables import list_reading_options, read_declared_states, reading_options
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def _split_methods(
 
     ``none`` discards what stands before it.
     """
-    from coevo.search.method_text import split_methods
+    from coevo.search.registry import split_methods
 
     names = split_methods(values)
     is_none = [name == "none" for name in names]

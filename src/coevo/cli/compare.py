@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from coevo.cli.console import print_json, show_status
 from coevo.cli.options import format_option, make_n_jobs_option, score_options
-from coevo.cli.table_options import table_options
-from coevo.cli.tables import read_table, split_model
+from coevo.cli.output import print_json, show_status
+from coevo.cli.tables import read_table, split_model, table_options
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.console import show_warnings
+from coevo.cli.output import show_warnings
 from coevo.errors import ParameterError, format_count
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _write_model(model: Model, target_format: Format, target: str) -> None:
 
     from coevo.graph import DAG
     from coevo.io import format_model
-    from coevo.io.text_files import write_text_file
+    from coevo.io.scanner import write_text_file
 
     text = format_model(model, target_format.name)
     if target == STDOUT:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import print_json, show_status
 from coevo.cli.evidence_args import exact_option
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
@@ -18,9 +17,14 @@ from coevo.cli.options import (
     make_search_options,
     make_seed_option,
 )
-from coevo.cli.prediction_output import format_confusion, format_metrics, format_states
-from coevo.cli.table_options import column_options
-from coevo.cli.tables import read_declared_states, read_network_rows
+from coevo.cli.output import (
+    format_confusion,
+    format_metrics,
+    format_states,
+    print_json,
+    show_status,
+)
+from coevo.cli.tables import column_options, read_declared_states, read_network_rows
 from coevo.errors import ParameterError
 from coevo.options import SourceParameters, list_options
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from coevo.checks import split_items
 from coevo.errors import ParameterError, find_duplicate
-from coevo.names import split_items
 
 if TYPE_CHECKING:
     from coevo.cli.tables import Answering
@@ -51,7 +51,7 @@ def read_given(
     network: Answering, texts: Iterable[str], soft: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return the evidence of ``--given`` and ``--soft``: the state or weights of each variable."""
-    from coevo.data.state_words import shorten_states
+    from coevo.data.summary import shorten_states
 
     pairs = {
         f"{variable.name}={text}": (variable.name, state)
@@ -77,7 +77,7 @@ def read_given(
 
 def _find_numbers(network: Answering, text: str) -> dict[str, tuple[str, str]]:
     """Return the items of a text that are a variable and a number with a bin or a state."""
-    from coevo.data.match_states import find_code
+    from coevo.data.prepare.spellings import find_code
 
     found = {}
     for variable in network.variables:
@@ -110,7 +110,7 @@ def _read_soft(network: Answering, text: str) -> tuple[str, dict[str, float]]:
 
 def _find_weights(variable: Variable, text: str) -> dict[str, tuple[str, float]]:
     """Return the items of a text that are a state and its weight."""
-    from coevo.data.state_words import shorten_states
+    from coevo.data.summary import shorten_states
 
     return {
         match[0]: (state, float(match[1]))
@@ -122,7 +122,7 @@ def _find_weights(variable: Variable, text: str) -> dict[str, tuple[str, float]]
 
 def _raise_evidence_error(network: Answering, item: str) -> NoReturn:
     """Raise the error for an item that is not a variable with one of its states."""
-    from coevo.network.evidence import encode_state
+    from coevo.network.question import encode_state
 
     names = [v.name for v in network.variables if item.startswith(f"{v.name}=")]
     if not names and "=" not in item:

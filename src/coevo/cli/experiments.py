@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from coevo.cli.console import print_json
 from coevo.cli.options import format_option
+from coevo.cli.output import print_json
 
 if TYPE_CHECKING:
     from coevo.experiments import BenchResult, PaperResult, ReviewedResult

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.console import print_json, show_status
 from coevo.cli.evidence_args import (
     exact_option,
     given_option,
@@ -16,6 +15,7 @@ from coevo.cli.evidence_args import (
     soft_option,
 )
 from coevo.cli.options import format_option
+from coevo.cli.output import print_json, show_status
 from coevo.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _list_blocks(found: TargetExplanation, shows_next: bool) -> Iterator[list[st
 
 def _format_distributions(found: TargetExplanation) -> Iterator[str]:
     """Yield the prior, and with evidence the posterior, of each state."""
-    from coevo.data.state_words import shorten_states
+    from coevo.data.summary import shorten_states
 
     has_evidence, shown = bool(found.findings), shorten_states(found.target.states)
     yield "     prior" + "  posterior" * has_evidence

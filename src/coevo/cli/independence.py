@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.column_output import format_decisions
-from coevo.cli.console import print_json, show_status
 from coevo.cli.options import format_option
-from coevo.cli.table_options import reading_options
-from coevo.cli.tables import read_declared_states
+from coevo.cli.output import format_decisions, print_json, show_status
+from coevo.cli.tables import read_declared_states, reading_options
 from coevo.errors import format_count
 
 if TYPE_CHECKING:

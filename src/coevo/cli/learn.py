@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.bootstrap import describe_interrupt, show_bootstrap_progress
-from coevo.cli.console import announce_interrupt, print_json, show_status, show_warnings
+from coevo.checks import match_name
 from coevo.cli.learn_output import format_answer
 from coevo.cli.missing import (
     check_imputed_file,
@@ -27,11 +26,11 @@ from coevo.cli.options import (
     make_search_options,
     make_seed_option,
 )
+from coevo.cli.output import announce_interrupt, print_json, show_status, show_warnings
 from coevo.cli.run_folder import hold_folder
-from coevo.cli.table_options import column_options
-from coevo.cli.tables import read_declared_states
+from coevo.cli.strength import describe_interrupt, show_bootstrap_progress
+from coevo.cli.tables import column_options, read_declared_states
 from coevo.errors import CoevoError
-from coevo.names import match_name
 from coevo.options import EvidenceFlags, LearnFlags
 
 if TYPE_CHECKING:
@@ -261,7 +260,7 @@ def _write_imputed(
     """
     if imputed is None or data is None:
         return {}, None
-    from coevo.interrupts import defer_interrupts
+    from coevo.runtime.deadline import defer_interrupts
 
     try:
         with defer_interrupts(), show_warnings():

@@ -1,7 +1,7 @@
 """The answer of ``coevo learn`` as text: score, arcs, confidence, and the best rejected arc.
 
-Arcs are sorted by gain. `coevo.score.gain_words` defines the word for a gain, and
-`coevo.score.arc_effects` the sentence of an arc.
+Arcs are sorted by gain. `coevo.score.arcs` defines the word for a gain, and
+`coevo.score.arcs` the sentence of an arc.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from coevo.cli.column_output import format_audit, format_columns, format_decisions
 from coevo.cli.missing import format_missing
+from coevo.cli.output import format_audit, format_columns, format_decisions
 from coevo.errors import format_count
 
 __all__ = ["format_answer", "format_clusters"]
@@ -36,7 +36,7 @@ STOP_REASONS = {
 
 def format_answer(answer: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of an answer; `answer` is what ``--format json`` prints."""
-    from coevo.data.root_names import describe_roots
+    from coevo.data.table_audit import describe_roots
 
     prior = "" if answer["ess"] is None else f", ess {answer['ess']:g}"
     if "parent_penalty" in answer:
@@ -238,7 +238,7 @@ def _format_posterior(answer: dict[str, Any]) -> str:
 
 def _format_near_misses(answer: dict[str, Any]) -> Iterator[str]:
     """Yield the near misses of variables without arcs, with their probabilities."""
-    from coevo.score.gains import LIKELY
+    from coevo.score.arcs import LIKELY
 
     joined = {name for arc in answer["arcs"] for name in (arc["from"], arc["to"])}
     for miss in answer["near_misses"]:

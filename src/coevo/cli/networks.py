@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from coevo.cli.console import print_json
 from coevo.cli.options import format_option
+from coevo.cli.output import print_json
 
 __all__ = ["command"]
 

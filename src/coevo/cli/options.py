@@ -180,7 +180,7 @@ def make_n_jobs_option(workers: str, answer: str, all_cores: bool = False) -> De
 
 
 def _count_cores() -> int:
-    from coevo.threads import count_usable_cores
+    from coevo.runtime.threads import count_usable_cores
 
     return count_usable_cores()
 

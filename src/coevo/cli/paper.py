@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import announce_interrupt, show_run_progress
 from coevo.cli.experiments import (
     add_output_options,
     describe_folder,
@@ -16,6 +15,7 @@ from coevo.cli.experiments import (
     split_names,
 )
 from coevo.cli.options import cluster_option, make_n_jobs_option, make_seed_option
+from coevo.cli.output import announce_interrupt, show_run_progress
 from coevo.cli.run_folder import hold_folder
 
 if TYPE_CHECKING:

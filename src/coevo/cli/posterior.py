@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.column_output import format_decisions
-from coevo.cli.console import print_json, show_status
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     bundle_options,
@@ -21,8 +19,8 @@ from coevo.cli.options import (
     make_search_options,
     make_seed_option,
 )
-from coevo.cli.table_options import column_options
-from coevo.cli.tables import read_declared_states
+from coevo.cli.output import format_decisions, print_json, show_status
+from coevo.cli.tables import column_options, read_declared_states
 from coevo.errors import format_count
 from coevo.options import ChainOptions
 

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import print_json, show_status
 from coevo.cli.evidence_args import exact_option
 from coevo.cli.options import format_option
-from coevo.cli.prediction_output import format_confusion, format_metrics
-from coevo.cli.table_options import drop_option, row_options
-from coevo.cli.tables import open_answering, read_network_rows, refuse_overwriting
+from coevo.cli.output import format_confusion, format_metrics, print_json, show_status
+from coevo.cli.tables import (
+    drop_option,
+    open_answering,
+    read_network_rows,
+    refuse_overwriting,
+    row_options,
+)
 from coevo.errors import format_count
 from coevo.options import SourceParameters, select_options
 
@@ -103,7 +107,7 @@ def command(
 @contextlib.contextmanager
 def _open_table(data: str) -> Iterator[str]:
     """Yield the path of a table that can be read twice: once for its states, once for a copy."""
-    from coevo.files import CHUNK_BYTES, is_stream, open_input
+    from coevo.files.files import CHUNK_BYTES, is_stream, open_input
 
     if data != "-" and not is_stream(Path(data)):
         yield data
@@ -137,8 +141,8 @@ def _write_copy(
     data: str, target: Path, columns: Sequence[tuple[str, list[Any]]], opening: dict[str, Any]
 ) -> None:
     """Write the table with further columns."""
-    from coevo.data.copy_rows import copy_with_predictions
     from coevo.data.source_options import SourceOptions
+    from coevo.data.writer import copy_with_predictions
 
     source = select_options(SourceParameters, opening)
     copy_with_predictions(data, target, columns, SourceOptions.from_parameters("predict", **source))

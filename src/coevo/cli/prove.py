@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import print_json, show_status
 from coevo.cli.missing import check_missing_options
 from coevo.cli.options import (
     bundle_options,
@@ -17,8 +16,8 @@ from coevo.cli.options import (
     make_search_options,
     make_seed_option,
 )
-from coevo.cli.table_options import column_options
-from coevo.cli.tables import read_declared_states
+from coevo.cli.output import print_json, show_status
+from coevo.cli.tables import column_options, read_declared_states
 from coevo.errors import format_count
 from coevo.options import CheckProofOptions, select_options
 
@@ -201,7 +200,7 @@ def _describe(task: LearnTask, proof: Proof) -> dict[str, Any]:
 
 def _format(task: LearnTask, proof: Proof) -> list[str]:
     """Return the answer as lines."""
-    from coevo.cli.column_output import format_decisions
+    from coevo.cli.output import format_decisions
 
     rows = format_count(task.dataset.n_rows, "row")
     variables = format_count(task.dataset.n_variables, "variable")

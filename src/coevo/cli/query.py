@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import print_json, show_status
 from coevo.cli.evidence_args import (
     exact_option,
     given_option,
@@ -19,6 +18,7 @@ from coevo.cli.evidence_args import (
     soft_option,
 )
 from coevo.cli.options import format_option
+from coevo.cli.output import print_json, show_status
 from coevo.cli.tables import open_answering
 from coevo.errors import CoevoWarning, ParameterError
 
@@ -82,7 +82,7 @@ def command(
         warnings.filterwarnings(
             "ignore", "The answer is approximate", CoevoWarning
         )  # printed below
-        from coevo.data.state_words import shorten_states
+        from coevo.data.summary import shorten_states
         from coevo.network import BayesianNetwork
 
         network = open_answering(model)

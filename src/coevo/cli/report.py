@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coevo.cli.console import show_status
+from coevo.cli.output import show_status
 from coevo.errors import format_count
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def command(source: str, other: str | None, output: str | None) -> None:
     coevo report alarm -o alarm.html
     """
     with show_status(f"Writing the report of {source} ..."):
-        from coevo.files import check_output_path
+        from coevo.files.files import check_output_path
         from coevo.view.page import write_page
 
         target = Path(output) if output is not None else _choose_target(source)
@@ -86,7 +86,7 @@ def _make_page(source: str) -> Page:
 
 def _refuse_damaged_facts(source: str) -> contextlib.AbstractContextManager[None]:
     """Return a context in which the facts of a run may be damaged; those of a network are ours."""
-    from coevo.run_files import refuse_damaged_facts
+    from coevo.files.run_folder import refuse_damaged_facts
 
     folder = Path(source)
     return refuse_damaged_facts(folder) if _is_folder(source) else contextlib.nullcontext()

@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from coevo.cli.console import show_status
 from coevo.cli.evidence_args import exact_option, given_option, read_given
 from coevo.cli.options import make_seed_option
+from coevo.cli.output import show_status
 from coevo.errors import format_count
 
 __all__ = ["command"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.console import print_json, show_status
 from coevo.cli.options import bundle_options, check_resume, format_option, make_seed_option
+from coevo.cli.output import print_json, show_status
 
 if TYPE_CHECKING:
     from coevo.problems import SolveResult, SolveRow
@@ -109,8 +109,8 @@ def command(
     check_resume(resume, output)
     with show_status(f"Reading {instance} ...") as show:
         from coevo.problems import open_ordering, open_tour
+        from coevo.problems.result import check_coordinates
         from coevo.problems.task import SolveSettings, open_task
-        from coevo.problems.tour_picture import check_coordinates
         from coevo.search import Budget
 
         _check_figure(figure)
@@ -136,7 +136,7 @@ def command(
 def _check_figure(figure: str | None) -> None:
     """Raise an error before the run if the picture cannot be written."""
     from coevo.errors import ParameterError
-    from coevo.files import check_output_path
+    from coevo.files.files import check_output_path
     from coevo.view.picture import PICTURE_FORMATS, find_picture_format
 
     if figure is None:

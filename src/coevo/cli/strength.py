@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.bootstrap import describe_interrupt, show_bootstrap_progress
-from coevo.cli.column_output import format_decisions
-from coevo.cli.console import announce_interrupt, print_json, show_status
 from coevo.cli.learn_output import format_clusters
 from coevo.cli.missing import check_missing_options, format_missing
 from coevo.cli.options import (
@@ -20,17 +19,50 @@ from coevo.cli.options import (
     make_search_options,
     make_seed_option,
 )
+from coevo.cli.output import (
+    announce_interrupt,
+    format_decisions,
+    print_json,
+    show_run_progress,
+    show_status,
+)
 from coevo.cli.run_folder import hold_folder
-from coevo.cli.table_options import column_options
-from coevo.cli.tables import read_declared_states
+from coevo.cli.tables import column_options, read_declared_states
 from coevo.errors import DependencyError, format_count
 
 if TYPE_CHECKING:
     from coevo.data import Rows
-    from coevo.posteriors import ArcStrength, BootstrapResult
+    from coevo.posteriors import ArcStrength, BootstrapResult, BootstrapRun
     from coevo.search import SearchSpec
 
-__all__ = ["command"]
+__all__ = ["command", "describe_interrupt", "show_bootstrap_progress"]
+
+
+# What ``coevo strength`` and ``coevo learn --bootstraps`` share: progress and interrupts.
+
+
+@contextlib.contextmanager
+def show_bootstrap_progress() -> Iterator[Callable[[BootstrapRun, int, int], None]]:
+    """Show a progress bar; yield a function to call after each run of a bootstrap."""
+    with show_run_progress("networks") as show:
+
+        def show_run(run: BootstrapRun, done: int, total: int) -> None:
+            name = f"sample {run.bootstrap:,}" if run.bootstrap else "the original table"
+            show(
+                done,
+                total,
+                f"{name}, score {run.score:z,.1f}, {format_count(len(run.arcs), 'arc')}",
+            )
+
+        yield show_run
+
+
+def describe_interrupt(result: BootstrapResult, output: str | None, subject: str) -> str:
+    """Return the sentence after Ctrl-C: the number of samples that `subject` is based on."""
+    done, asked = result.n_bootstraps, result.n_asked
+    sentence = f"Interrupted. {subject} on {done:,} of {asked:,} bootstrap samples."
+    return sentence if output is None else f"{sentence} Repeat the command to resume."
+
 
 SHOWN = 10  # arcs outside the consensus that are printed before the rest is only counted
 
@@ -186,9 +218,9 @@ def _write(
 ) -> tuple[dict[str, str], OSError | None]:
     """Write the files; return them, or the error: the answer is printed all the same."""
     from coevo import __version__
-    from coevo.checkpoints import write_with_retries
-    from coevo.interrupts import defer_interrupts
+    from coevo.files.checkpoints import write_with_retries
     from coevo.posteriors import write_strength
+    from coevo.runtime.deadline import defer_interrupts
 
     files = dict[str, str]()
     if output is None:

@@ -9,9 +9,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.cli.column_output import format_decision
+from coevo.cli.options import bundle_options, make_option, make_options
+from coevo.cli.output import format_decision
 from coevo.errors import DataError, suggest_match, warn_caller
-from coevo.options import ReadParameters, SourceParameters, get_defaults, select_options
+from coevo.options import (
+    BinningFlags,
+    ClusterFlags,
+    KnowledgeFlags,
+    MissingFlags,
+    ReadParameters,
+    SourceParameters,
+    StrictFlags,
+    TableFlags,
+    get_defaults,
+    list_options,
+    select_options,
+)
+
+__all__ = [
+    "StatesFile",
+    "column_options",
+    "drop_option",
+    "list_reading_options",
+    "merge_types",
+    "missing_options",
+    "open_answering",
+    "read_declared_states",
+    "read_network_rows",
+    "read_table",
+    "reading_options",
+    "refuse_overwriting",
+    "row_options",
+    "split_model",
+    "table_options",
+]
 
 if TYPE_CHECKING:
     from coevo.data import Dataset, Variable
@@ -23,17 +54,6 @@ if TYPE_CHECKING:
 
     Answering = BayesianNetwork | AveragedNetwork
 
-__all__ = [
-    "StatesFile",
-    "list_reading_options",
-    "merge_types",
-    "open_answering",
-    "read_declared_states",
-    "read_network_rows",
-    "read_table",
-    "refuse_overwriting",
-    "split_model",
-]
 
 # Options whose parameters have another name.
 OPTION_NAMES = {
@@ -166,8 +186,8 @@ def read_declared_states(source: str | None) -> StatesFile:
         return StatesFile()
     from coevo.bundled import open_network
     from coevo.data import Variable
+    from coevo.files.user_files import UserFile, read_json
     from coevo.io.json_model import is_model_json
-    from coevo.user_files import UserFile, read_json
 
     if not source.lower().endswith(".json"):
         return StatesFile(source, open_network(source).variables)
@@ -195,3 +215,59 @@ def merge_types(path: str | None, given: Iterable[str]) -> dict[str, Any] | None
 
 def _is_plain_list(value: object) -> bool:
     return isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
+
+
+# The options of commands that read a table.
+#
+# They are declared in `coevo.options`, but for ``--type``, which gives one item of `types`. A
+# group of them reaches a command as one dictionary (`coevo.cli.options.bundle_options`).
+
+
+_SOURCE_OPTIONS = make_options(SourceParameters)
+_TABLE_OPTIONS = make_options(TableFlags)
+_cluster_option = make_options(ClusterFlags)
+_strict_option = make_options(StrictFlags)
+_decimal_option = make_option("decimal", list_options(BinningFlags)["decimal"])
+drop_option = make_option("drop", list_options(TableFlags)["drop"])
+missing_options = make_options(MissingFlags)
+
+_type_option = click.option(
+    "--type",
+    "column_types",
+    multiple=True,
+    metavar="COLUMN=TYPE",
+    help="Type of one column (repeatable): categorical, continuous, ignore, or parts of dates "
+    "(year, month, weekday, hour, year+month, date). It undoes what was decided about the "
+    "column.",
+)
+_TYPE_OPTIONS = (_type_option, *make_options(BinningFlags))
+# How to read the columns of a given structure, and the rows for a given network.
+table_options = bundle_options(
+    "reading", *_TABLE_OPTIONS, _type_option, _decimal_option, *_strict_option
+)
+row_options = bundle_options(
+    "opening",
+    *_SOURCE_OPTIONS,
+    click.option(
+        "--type",
+        "column_types",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="Type of a column of dates (repeatable): dmy or mdy gives the order of day and month; "
+        "date+dmy or date+mdy does so for dates that are cut into bins.",
+    ),
+    _decimal_option,
+)
+# How to read a table, without a search: `column_options` adds what a search needs.
+reading_options = bundle_options(
+    "columns", *_TABLE_OPTIONS, *_cluster_option, *_TYPE_OPTIONS, *_strict_option
+)
+column_options = bundle_options(
+    "columns",
+    *_TABLE_OPTIONS,
+    *_cluster_option,
+    *missing_options,
+    *_TYPE_OPTIONS,
+    *_strict_option,
+    *make_options(KnowledgeFlags),
+)

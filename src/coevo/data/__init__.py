@@ -5,34 +5,36 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.data.column_types import BIN_METHODS, ColumnInfo, read_types
-    from coevo.data.cut_points import CutPoints
-    from coevo.data.dataset import Codes, Dataset, combine_row_hashes, hash_rows
+    from coevo.data.bins import CutPoints
+    from coevo.data.column_types import (
+        BIN_METHODS,
+        ColumnInfo,
+        format_drop_hint,
+        format_type_hint,
+        read_types,
+    )
+    from coevo.data.dataset import Codes, Dataset, RowDigest, Table, combine_row_hashes, hash_rows
     from coevo.data.decisions import Decision, TableInfo, check_strict
     from coevo.data.incomplete import IncompleteDataset, Rows
-    from coevo.data.option_hints import format_drop_hint, format_type_hint
+    from coevo.data.labels import sort_naturally
     from coevo.data.read_options import ReadPlan
     from coevo.data.reader import as_dataset, as_rows, read_data, read_incomplete, read_table
-    from coevo.data.state_order import sort_naturally
-    from coevo.data.table import RowDigest, Table
     from coevo.data.table_audit import Finding, audit
     from coevo.data.variable import MAX_STATES, Continuous, Discrete, Variable
     from coevo.data.writer import check_writable, write_data
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        table_audit="Finding audit",
-        column_types="BIN_METHODS ColumnInfo read_types",
-        cut_points="CutPoints",
-        dataset="Codes Dataset combine_row_hashes hash_rows",
+        bins="CutPoints",
+        column_types="BIN_METHODS ColumnInfo format_drop_hint format_type_hint read_types",
+        dataset="Codes Dataset RowDigest Table combine_row_hashes hash_rows",
         decisions="Decision TableInfo check_strict",
         incomplete="IncompleteDataset Rows",
-        option_hints="format_drop_hint format_type_hint",
+        labels="sort_naturally",
         read_options="ReadPlan",
         reader="as_dataset as_rows read_data read_incomplete read_table",
-        state_order="sort_naturally",
-        table="RowDigest Table",
-        variable="MAX_STATES Continuous Discrete Variable",
+        table_audit="Finding audit",
+        variable="Continuous Discrete MAX_STATES Variable",
         writer="check_writable write_data",
     )
 

@@ -2,7 +2,7 @@
 
 Each reader turns each column into labels and codes (a `Column`). All readers share the rules in
 this module. `check_complete` rejects missing values; `mask_codes` keeps them.
-`coevo.data.infer_columns` then cuts numbers into bins. `assemble_dataset` rejects decimal
+`coevo.data.prepare.drafts` then cuts numbers into bins. `assemble_dataset` rejects decimal
 numbers, identifiers and undeclared values, and builds the `Dataset`. Each error names the
 column, the first row and the way out. Rows are counted from 1, without the header.
 """
@@ -15,10 +15,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.column_types import format_drop_hint, format_label_hint
 from coevo.data.dataset import Clusters, Dataset
-from coevo.data.number_labels import MISSING_LABELS, NumberLabels, find_decimal, parse_numbers
-from coevo.data.option_hints import format_drop_hint, format_label_hint
-from coevo.data.state_order import sort_naturally
+from coevo.data.labels import (
+    MISSING_LABELS,
+    NumberLabels,
+    find_decimal,
+    parse_numbers,
+    sort_naturally,
+)
 from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError, format_list, warn_caller
 

@@ -124,7 +124,7 @@ class RawTable:
 
     `clusters` has the cluster of each row, if rows belong together; `cluster_by` is the name of
     their column. `left_out` has the columns that say something about rows and are no variables.
-    `has_rows` says that `coevo.data.prepare_rows` has looked at the rows.
+    `has_rows` says that `coevo.data.prepare.rows` has looked at the rows.
     """
 
     columns: list[Column]

@@ -14,15 +14,15 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.data.bins import CutPoints
 from coevo.data.column_types import ColumnType
 from coevo.data.columns import Column, check_rows
-from coevo.data.cut_points import CutPoints
 from coevo.data.dataset import Dataset
 from coevo.data.decisions import Decision
 from coevo.data.incomplete import IncompleteDataset
-from coevo.data.load import load_table
-from coevo.data.match_states import UNKNOWN, match_labels
-from coevo.data.prepare_columns import prepare_columns
+from coevo.data.prepare.columns import prepare_columns
+from coevo.data.prepare.spellings import UNKNOWN, match_labels
+from coevo.data.read.sources import load_table
 from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.variable import Variable

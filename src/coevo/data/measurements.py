@@ -1,7 +1,7 @@
 """Read the numbers of columns that are cut into bins, as numbers.
 
 A dataset holds the bin of each number. The density of a row needs the number itself: see
-`coevo.estimators.density`.
+`coevo.estimators.stacking`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.columns import Column, check_rows
-from coevo.data.load import load_table
-from coevo.data.number_labels import NumberLabels, parse_numbers
-from coevo.data.prepare_columns import prepare_columns
+from coevo.data.labels import NumberLabels, parse_numbers
+from coevo.data.prepare.columns import prepare_columns
+from coevo.data.read.sources import load_table
 from coevo.data.read_options import ReadPlan
 from coevo.data.source_options import SourceOptions
 from coevo.data.variable import Variable

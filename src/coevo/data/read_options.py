@@ -11,22 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard, Unpack
 
-from coevo.checks import is_choice
-from coevo.data.cell_options import CellOptions
-from coevo.data.column_types import Binning, ColumnType, read_types
+from coevo.checks import is_choice, split_names
+from coevo.data.bins import CutPoints
+from coevo.data.column_types import Binning, ColumnType, format_drop_hint, read_types
 from coevo.data.columns import Column
-from coevo.data.cut_points import CutPoints
-from coevo.data.dates import DATE_PARTS, split_days_name
-from coevo.data.number_formats import MARKS
-from coevo.data.option_hints import format_drop_hint
-from coevo.data.row_options import (
-    DEFAULT_ROWS,
-    RowOptions,
-)
-from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
+from coevo.data.prepare.dates import DATE_PARTS, split_days_name
+from coevo.data.prepare.number_formats import MARKS
+from coevo.data.source_options import DEFAULT_OPENING, CellOptions, SourceOptions
 from coevo.data.variable import Variable
-from coevo.errors import DataError, bad_parameter, format_list, suggest_match
-from coevo.names import split_names
+from coevo.errors import DataError, ParameterError, bad_parameter, format_list, suggest_match
 from coevo.options import (
     ReadParameters,
     RowParameters,
@@ -37,7 +30,63 @@ from coevo.options import (
     select_options,
 )
 
-__all__ = ["CHOICE_STATES", "ReadPlan", "check_column_count"]
+__all__ = ["CHOICE_STATES", "DEFAULT_ROWS", "ReadPlan", "RowOptions", "check_column_count"]
+
+
+# Options about the rows of a table: copies, totals, weights and clusters.
+#
+# They have the same names in `read_data`, `read_incomplete`, `learn` and the commands that learn.
+# They do not belong to `coevo.data.source_options`, because predictions keep every row as it is.
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """Validated options about rows. None lets coevo decide.
+
+    Attributes
+    ----------
+    duplicates : str, optional
+        ``'keep'`` keeps rows that repeat other rows, ``'drop'`` keeps one of equal rows.
+    totals : str, optional
+        ``'keep'`` keeps rows of totals and subtotals, ``'drop'`` leaves all of them out.
+    weights : str, optional
+        The column with the number of times that each row counts.
+    cluster_by : str, optional
+        The column that says which rows belong together.
+    """
+
+    duplicates: str | None = None
+    totals: str | None = None
+    weights: str | None = None
+    cluster_by: str | None = None
+
+    @classmethod
+    def from_parameters(
+        cls, owner: str = "read_data", **options: Unpack[RowParameters]
+    ) -> RowOptions:
+        """Validate the options; `owner` is the function that error messages name.
+
+        >>> RowOptions.from_parameters(duplicates="kep")
+        Traceback (most recent call last):
+        coevo.errors.ParameterError: 'duplicates' of read_data must be one of 'drop', 'keep'; \
+got 'kep'. Did you mean 'keep'?
+        """
+        chosen = cls(**options)
+        check_options(RowParameters, owner, options)
+        if chosen.weights is not None and chosen.weights == chosen.cluster_by:
+            raise ParameterError(
+                f"'weights' and 'cluster_by' of {owner} name the same column, {chosen.weights!r}. "
+                "Give two columns."
+            )
+        return chosen
+
+    def list_columns(self) -> list[tuple[str, str]]:
+        """Return each option that names a column, and this column. It is no variable."""
+        named = (("weights", self.weights), ("cluster_by", self.cluster_by))
+        return [(option, column) for option, column in named if column is not None]
+
+
+DEFAULT_ROWS = RowOptions()
 
 CHOICE_STATES = ("no", "yes")  # of a choice in a list of choices
 

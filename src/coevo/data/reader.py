@@ -1,8 +1,8 @@
 """Read a table of any supported kind into a `Dataset`.
 
 `read_data` accepts CSV and Parquet files, data frames, Arrow tables and NumPy arrays.
-`read_incomplete` accepts the same sources and keeps their missing values. `coevo.data.load` opens
-the source; this module makes a dataset of its columns.
+`read_incomplete` accepts the same sources and keeps their missing values. `coevo.data.read.sources`
+opens the source; this module makes a dataset of its columns.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from coevo.data.columns import Column, assemble_dataset
 from coevo.data.dataset import Clusters, Dataset
 from coevo.data.decisions import Decision, RawTable, TableInfo, check_strict
 from coevo.data.incomplete import IncompleteDataset, Rows
-from coevo.data.infer_columns import infer_columns
-from coevo.data.load import load_table
-from coevo.data.prepare_columns import PreparedTable, prepare_columns
-from coevo.data.prepare_rows import prepare_rows
+from coevo.data.prepare.columns import PreparedTable, prepare_columns
+from coevo.data.prepare.drafts import infer_columns
+from coevo.data.prepare.rows import prepare_rows
+from coevo.data.read.sources import load_table
 from coevo.data.read_options import ReadPlan
 from coevo.data.variable import Variable
 from coevo.errors import DataError, ParameterError, bad_parameter, format_list, warn_caller

@@ -23,7 +23,21 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.data.copy_rows import (
+from coevo.data.bins import CutPoints
+from coevo.data.labels import parse_numbers
+from coevo.data.prepare.dates import DATE_ORDERS, DATE_PARTS, parse_dates
+from coevo.data.prepare.number_formats import parse_formatted_numbers
+from coevo.data.read.csv_fields import CsvBlock
+from coevo.data.read.formats import list_columns, open_parquet
+from coevo.data.read.frames import as_frame
+from coevo.data.read.header_names import has_units_row
+from coevo.data.read.source_kinds import detect_kind
+from coevo.data.read.sources import load_table
+from coevo.data.read_options import ReadPlan
+from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
+from coevo.data.writer import (
+    choose_delimiter,
+    choose_new_names,
     count_skipped_rows,
     iter_raw_blocks,
     iter_table_blocks,
@@ -31,23 +45,10 @@ from coevo.data.copy_rows import (
     write_blocks,
     write_parquet_table,
 )
-from coevo.data.csv_block import CsvBlock
-from coevo.data.cut_points import CutPoints
-from coevo.data.dates import DATE_ORDERS, DATE_PARTS, parse_dates
-from coevo.data.frame_reader import as_frame
-from coevo.data.load import load_table
-from coevo.data.number_formats import parse_formatted_numbers
-from coevo.data.number_labels import parse_numbers
-from coevo.data.parquet import list_columns, open_parquet
-from coevo.data.read_options import ReadPlan
-from coevo.data.source_kinds import detect_kind
-from coevo.data.source_options import DEFAULT_OPENING, SourceOptions
-from coevo.data.units_row import has_units_row
-from coevo.data.writer import choose_delimiter
 from coevo.errors import DataError, bad_parameter, import_optional, warn_caller
-from coevo.files import open_source
+from coevo.files.files import open_source
 
-__all__ = ["ImputedColumn", "impute_frame", "write_imputed_file"]
+__all__ = ["ImputedColumn", "add_columns", "impute_frame", "write_imputed_file"]
 
 
 @dataclass(frozen=True)
@@ -297,7 +298,7 @@ def _copy_csv(
     source: Path, target: Path, columns: Sequence[ImputedColumn], opening: SourceOptions
 ) -> None:
     """Copy a text table; it is read twice, first for the values to impute."""
-    from coevo.data.csv_reader import CsvReader
+    from coevo.data.read.csv_reader import CsvReader
 
     with open_source(source) as opened:
         kept = _leave_out_parts(columns, CsvReader(opened, opening).names)
@@ -322,7 +323,7 @@ def _choose_texts(
 
     The text of a state is its name, unless the state is a bin of numbers.
     """
-    from coevo.data.csv_reader import CsvReader
+    from coevo.data.read.csv_reader import CsvReader
 
     binned = [column for column in columns if column.cuts is not None]
     cells: dict[str, list[str]] = {column.name: [] for column in binned}
@@ -355,3 +356,36 @@ def _impute_blocks(
             block.replace_texts(position, rows, [texts[code] for code in codes])
         yield block
         start = stop
+
+
+# Add columns to a copy of a data frame; its index, types and columns stay.
+
+
+def add_columns(frame: Any, columns: Sequence[tuple[str, Sequence[Any]]], owner: str) -> Any:
+    """Return a copy of a pandas, polars or Arrow table with further columns at the end.
+
+    A name that the table has already gets a number.
+
+    >>> import pandas as pd
+    >>> add_columns(pd.DataFrame({"a": [1, 2]}, index=["x", "y"]), [("a", [3, 4])], "join")
+       a  a_2
+    x  1    3
+    y  2    4
+    """
+    table = as_frame(frame)
+    if table is None:
+        raise bad_parameter("frame", owner, "a data frame", frame)
+    if len(table) != len(columns[0][1]):
+        raise DataError(
+            f"The data frame has {len(table):,} rows, but there are {len(columns[0][1]):,} "
+            "predictions. Give the rows that were predicted."
+        )
+    names = choose_new_names(map(str, table.columns), [name for name, _ in columns])
+    backend = nw.get_native_namespace(table)
+    index = nw.maybe_get_index(table)
+    for name, (_, values) in zip(names, columns, strict=True):
+        series = nw.new_series(name, list(values), backend=backend)
+        if index is not None:  # pandas aligns by the index
+            series = nw.maybe_set_index(series, index=index)
+        table = table.with_columns(series)
+    return table.to_native()

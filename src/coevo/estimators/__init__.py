@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.estimators.classifier import BayesianNetworkClassifier
-    from coevo.estimators.learner import BayesianNetworkLearner
+    from coevo.estimators.classifier import BayesianNetworkClassifier, BayesianNetworkLearner
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        classifier="BayesianNetworkClassifier",
-        learner="BayesianNetworkLearner",
+        classifier="BayesianNetworkClassifier BayesianNetworkLearner",
     )
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkLearner"]

@@ -18,9 +18,8 @@ from typing import Any
 
 from coevo.checks import is_int, is_number
 from coevo.errors import CoevoError, FormatError
-from coevo.files import MAX_TEXT_BYTES, open_source, replace_file
+from coevo.files.files import MAX_TEXT_BYTES, load_json, open_source, replace_file
 from coevo.graph import Arc, Constraints
-from coevo.json_text import load_json
 
 __all__ = [
     "CERTIFICATE",

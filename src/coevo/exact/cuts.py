@@ -41,7 +41,7 @@ from coevo.exact.proof_kernels import (
     make_networks,
 )
 from coevo.exact.relaxation import INFINITE, load_highs
-from coevo.work_time import check_deadline
+from coevo.runtime.deadline import check_deadline
 
 __all__ = ["choose_arc", "find_components", "find_table", "find_violated_clusters"]
 

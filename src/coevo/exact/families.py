@@ -38,11 +38,10 @@ from numpy.typing import NDArray
 
 from coevo.errors import DataError, ParameterError, format_count
 from coevo.exact.superset_bounds import SupersetBounds, make_batch
-from coevo.interrupts import defer_interrupts
-from coevo.memory import format_bytes, get_machine_memory
+from coevo.runtime.deadline import OutOfTime, defer_interrupts, limit_work_time
+from coevo.runtime.memory import format_bytes, get_machine_memory
 from coevo.score import FamilyScorer
 from coevo.search.base import Problem
-from coevo.work_time import OutOfTime, limit_work_time
 
 __all__ = [
     "NO_BOUND",

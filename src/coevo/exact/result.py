@@ -29,10 +29,10 @@ from coevo.exact.certificate import CERTIFICATE, Certificate, write_certificate
 from coevo.exact.families import UNITS_PER_NAT, Families
 from coevo.exact.run import ProofRow
 from coevo.exact.solver import ProofState, make_adjacency
+from coevo.files.run_folder import make_run_folder, write_json, write_json_lines
 from coevo.graph import CPDAG, DAG, Arc
-from coevo.run_files import make_run_folder, write_json, write_json_lines
+from coevo.runtime.deadline import check_deadline
 from coevo.score import Score
-from coevo.work_time import check_deadline
 
 __all__ = ["PROVED", "GoodNetworks", "Proof", "check_equivalent", "list_good_networks"]
 

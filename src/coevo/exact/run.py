@@ -1,8 +1,8 @@
 """Prove how good a network is: families, the search for a proof, its certificate, its checkpoints.
 
-A checkpoint of ``coevo prove`` (`coevo.checkpoints`) has arrays of the state, and two texts of
-JSON: the history, and the facts that identify the run. Bounds are not believed: they are computed
-again from the weights (`ProofSearch.restore`).
+A checkpoint of ``coevo prove`` (`coevo.files.checkpoints`) has arrays of the state, and two texts
+of JSON: the history, and the facts that identify the run. Bounds are not believed: they are
+computed again from the weights (`ProofSearch.restore`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.checkpoints import (
-    DIGEST,
-    HISTORY,
-    StateCheckpointFile,
-    make_damage_error,
-    make_not_a_state_error,
-)
 from coevo.checks import is_int, is_number
 from coevo.exact.bounds import (
     LARGEST_SIZE,
@@ -39,8 +32,15 @@ from coevo.exact.families import Families
 from coevo.exact.relaxation import Basis, load_highs
 from coevo.exact.solver import ProofSearch, ProofState, make_adjacency
 from coevo.exact.superset_bounds import make_batch
+from coevo.files.checkpoints import (
+    DIGEST,
+    HISTORY,
+    StateCheckpointFile,
+    make_damage_error,
+    make_not_a_state_error,
+)
+from coevo.files.files import load_json
 from coevo.graph import DAG
-from coevo.json_text import load_json
 from coevo.score import FamilyScorer
 from coevo.search import Budget, GenerationLoop, StopReason
 from coevo.search.base import Problem

@@ -34,7 +34,7 @@ from coevo.exact.bounds import (
 from coevo.exact.cuts import choose_arc, find_violated_clusters
 from coevo.exact.families import UNITS_PER_NAT, Families, to_nats
 from coevo.exact.relaxation import Basis, Relaxation, Solution
-from coevo.work_time import check_deadline, compute_remaining_time
+from coevo.runtime.deadline import check_deadline, compute_remaining_time
 
 __all__ = ["TOLERANCE", "ProofSearch", "ProofState", "make_adjacency"]
 

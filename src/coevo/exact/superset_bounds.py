@@ -60,7 +60,7 @@ from coevo.data import Dataset
 from coevo.exact.proof_kernels import CellRows, sum_cells
 from coevo.graph import ArcRules
 from coevo.score import FamilyBatch, FamilyScorer, LogLikelihood
-from coevo.score.arc_weights import ArcWeights
+from coevo.score.penalties import ArcWeights
 
 __all__ = ["SupersetBounds", "make_batch"]
 

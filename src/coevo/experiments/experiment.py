@@ -22,11 +22,11 @@ from typing import Any, Generic, Protocol, TypeVar
 from coevo.bundled import list_networks, open_network
 from coevo.checks import is_int
 from coevo.errors import ParameterError, bad_parameter, find_duplicate
-from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder, format_bif
 from coevo.io.journal import Journal, JournalRecord, RunCallback
 from coevo.parallel import Cluster, Workers, check_workers, open_workers
-from coevo.randomness import random_stream
+from coevo.runtime.deadline import defer_interrupts
+from coevo.runtime.randomness import random_stream
 from coevo.view.figures import ReportTable, require_matplotlib
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 from coevo.errors import GraphError, bad_parameter, import_optional
 from coevo.graph import DAG
 from coevo.interop.names import check_names
-from coevo.io.structures import Model, check_model, get_dag
+from coevo.io.csv_structures import Model, check_model, get_dag
 
 __all__ = ["from_networkx", "to_networkx"]
 

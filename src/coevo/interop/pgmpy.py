@@ -12,7 +12,7 @@ from coevo.data.variable import Variable
 from coevo.errors import NetworkError, bad_parameter, import_optional
 from coevo.graph import DAG
 from coevo.interop.names import check_names
-from coevo.io.structures import Model, check_model
+from coevo.io.csv_structures import Model, check_model
 from coevo.network import BayesianNetwork
 
 __all__ = ["from_pgmpy", "to_pgmpy"]

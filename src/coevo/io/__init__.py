@@ -7,6 +7,7 @@ from coevo.lazy_names import import_lazily
 if TYPE_CHECKING:
     from coevo.io.bif_reader import parse_bif, read_bif
     from coevo.io.bif_writer import format_bif, write_bif
+    from coevo.io.csv_structures import Model
     from coevo.io.formats import (
         FORMATS,
         Format,
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
         write_json,
         write_run,
     )
-    from coevo.io.structures import Model
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
         bif_reader="parse_bif read_bif",
         bif_writer="format_bif write_bif",
+        csv_structures="Model",
         formats=(
             "FORMATS Format format_model parse_model read_model read_network write_model "
             "write_network"
@@ -48,7 +49,6 @@ else:
             "SavedRun check_run_folder format_json_line make_run_folder read_run write_json "
             "write_run"
         ),
-        structures="Model",
     )
 
 __all__ = [

@@ -19,15 +19,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from coevo.data.variable import Variable
-from coevo.io.bif_reader import BifDocument
-from coevo.io.bif_scanner import quote_name
+from coevo.io.bif_reader import BifDocument, quote_name
 from coevo.io.portable_names import (
     NAME_PROPERTY,
     STATES_PROPERTY,
     make_portable,
     quote_original,
 )
-from coevo.io.text_files import write_text_file
+from coevo.io.scanner import write_text_file
 from coevo.network import BayesianNetwork
 
 __all__ = ["format_bif", "format_bif_document", "write_bif"]

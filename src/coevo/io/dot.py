@@ -14,14 +14,14 @@ import re
 from typing import ClassVar
 
 from coevo.graph import DAG
-from coevo.io.scanner import Scanner, Token
-from coevo.io.structures import (
+from coevo.io.csv_structures import (
     Model,
     StructureBuilder,
     check_encodable,
     get_dag,
     make_name_error,
 )
+from coevo.io.scanner import Scanner, Token
 
 __all__ = ["format_dot", "parse_dot"]
 

@@ -20,25 +20,26 @@ from typing import Any
 
 from coevo.checks import is_choice
 from coevo.errors import FormatError, ParameterError, bad_choice, bad_parameter, format_list
-from coevo.files import check_path
+from coevo.files.files import check_path
 from coevo.io.bif_reader import parse_bif
 from coevo.io.bif_writer import format_bif
 from coevo.io.csv_structures import (
+    Model,
+    check_model,
     format_adjacency,
     format_edges,
     is_edge_list,
     parse_adjacency,
     parse_edges,
+    require_network,
 )
 from coevo.io.dot import format_dot, parse_dot
 from coevo.io.graphml import format_graphml, parse_graphml
 from coevo.io.json_model import format_json, parse_json
 from coevo.io.model_string import format_modelstring, parse_modelstring
 from coevo.io.net import format_net, parse_net
-from coevo.io.structures import Model, check_model, require_network
-from coevo.io.text_files import decode_text, read_bytes, write_text_file
-from coevo.io.xml_tree import decode_xml
-from coevo.io.xmlbif import format_xmlbif, parse_xmlbif
+from coevo.io.scanner import decode_text, read_bytes, write_text_file
+from coevo.io.xmlbif import decode_xml, format_xmlbif, parse_xmlbif
 from coevo.network import BayesianNetwork
 from coevo.view.picture import PICTURE_FORMATS, find_picture_format
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from coevo.errors import suggest_match
 from coevo.graph import DAG
-from coevo.io.structures import Model, StructureBuilder, get_dag
-from coevo.io.xml_tree import Element, XmlPlace, format_attribute, make_xml_error, parse_xml
+from coevo.io.csv_structures import Model, StructureBuilder, get_dag
+from coevo.io.xmlbif import Element, XmlPlace, format_attribute, make_xml_error, parse_xml
 
 __all__ = ["format_graphml", "parse_graphml"]
 

@@ -18,12 +18,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from coevo.checkpoints import describe_difference, write_with_retries
 from coevo.errors import FileError, FormatError, warn_caller
-from coevo.files import MAX_TEXT_BYTES, open_source, replace_file
-from coevo.io.record_types import check_record
-from coevo.json_text import load_json
-from coevo.run_files import format_json_line, make_run_folder, write_json
+from coevo.files.checkpoints import describe_difference, write_with_retries
+from coevo.files.files import MAX_TEXT_BYTES, load_json, open_source, replace_file
+from coevo.files.run_folder import format_json_line, make_run_folder, write_json
+from coevo.io.knowledge import check_record
 
 __all__ = ["Journal", "JournalRecord", "RecordFormat", "RunCallback"]
 

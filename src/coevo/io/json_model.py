@@ -27,11 +27,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from coevo.errors import FormatError, find_duplicate, format_count, suggest_match
+from coevo.files.files import load_json
 from coevo.graph import CPDAG, DAG
+from coevo.io.csv_structures import Model, check_encodable, get_dag, iterate_texts
 from coevo.io.network_builder import NetworkBuilder
 from coevo.io.scanner import shorten_repr
-from coevo.io.structures import Model, check_encodable, get_dag, iterate_texts
-from coevo.json_text import load_json
 from coevo.network import BayesianNetwork
 
 __all__ = ["FORMAT", "VERSION", "format_json", "is_model_json", "parse_json"]

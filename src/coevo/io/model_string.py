@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from coevo.errors import FormatError
 from coevo.graph import DAG
+from coevo.io.csv_structures import Model, check_encodable, get_dag, make_name_error
 from coevo.io.network_builder import NetworkBuilder
-from coevo.io.structures import Model, check_encodable, get_dag, make_name_error
 
 __all__ = ["format_modelstring", "parse_modelstring"]
 

@@ -17,19 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from coevo.errors import FileError, FormatError
-from coevo.files import MAX_TEXT_BYTES, open_source
-from coevo.io.bif_reader import read_bif
-from coevo.io.bif_writer import write_bif
-from coevo.io.portable_names import describe_portable_names
-from coevo.json_text import load_json
-from coevo.network import BayesianNetwork
-from coevo.run_files import (
+from coevo.files.files import MAX_TEXT_BYTES, load_json, open_source
+from coevo.files.run_folder import (
     check_run_folder,
     format_json_line,
     make_run_folder,
     write_json,
     write_json_lines,
 )
+from coevo.io.bif_reader import read_bif
+from coevo.io.bif_writer import write_bif
+from coevo.io.portable_names import describe_portable_names
+from coevo.network import BayesianNetwork
 
 __all__ = [
     "FACTS",

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 from coevo.data import Dataset, IncompleteDataset
-from coevo.data.root_names import describe_roots
+from coevo.data.table_audit import describe_roots
 from coevo.errors import warn_caller
+from coevo.files.run_folder import check_output
 from coevo.learning.arguments import flatten
 from coevo.learning.result import LearnResult
 from coevo.learning.settings import check_settings
 from coevo.learning.task import open_task
 from coevo.options import FlatOptions, LearnOptions, MovedOfLearn
 from coevo.progress import check_progress, show_progress
-from coevo.run_files import check_output
 from coevo.search import Callback
 from coevo.search.run import list_callbacks
 from coevo.signatures import accept_options

@@ -1,4 +1,4 @@
-"""The checkpoints of a search for a network (`coevo.checkpoints`)."""
+"""The checkpoints of a search for a network (`coevo.files.checkpoints`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from coevo.checkpoints import BaseCheckpointFile
+from coevo.files.checkpoints import BaseCheckpointFile
 from coevo.search import Checkpoint, Method, StoredCheckpoint, write_checkpoint
 
 __all__ = ["CheckpointFile"]

@@ -32,7 +32,6 @@ from coevo.errors import (
     suggest_match,
 )
 from coevo.graph import DAG, Constraints
-from coevo.interrupts import defer_interrupts
 from coevo.learning.arguments import flatten
 from coevo.learning.folds import RowNumbers, hash_cells, split_clusters, split_rows
 from coevo.learning.settings import LearnSettings, check_settings
@@ -48,7 +47,8 @@ from coevo.options import (
     get_defaults,
 )
 from coevo.progress import ProgressCallback, check_progress, show_progress
-from coevo.randomness import resolve_seed
+from coevo.runtime.deadline import defer_interrupts
+from coevo.runtime.randomness import resolve_seed
 from coevo.signatures import accept_options
 
 __all__ = ["CrossValidation", "FoldResult", "cross_validate", "run_folds"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coevo.data.columns import Column
 from coevo.data.dataset import hash_clusters, hash_rows
-from coevo.data.number_labels import parse_numbers
+from coevo.data.labels import parse_numbers
 
 __all__ = ["RowNumbers", "hash_cells", "split_clusters", "split_rows"]
 

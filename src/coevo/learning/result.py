@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo import __version__
+from coevo.checks import have_equal_fields
 from coevo.data import ColumnInfo, Dataset, Decision, Finding, Table
-from coevo.data.root_names import describe_roots, is_root_name
-from coevo.equality import have_equal_fields
+from coevo.data.table_audit import describe_roots, is_root_name
 from coevo.errors import DependencyError, NetworkError, warn_caller
 from coevo.graph import CPDAG, DAG, Arc, DirectedBy, find_directions
 from coevo.learning.nothing_found import explain_no_arcs
@@ -232,7 +232,7 @@ class LearnResult:
     def support(self) -> dict[Arc, float] | None:
         """The share of the last population that joins the two variables of each arc.
 
-        None if the method has no population. It is not a probability: see `coevo.search.support`.
+        None if the method has no population. It is not a probability: see `coevo.search.result`.
         """
         shares = self.search.support
         if shares is None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from coevo.checks import match_name, split_names
 from coevo.data import (
     BIN_METHODS,
     Dataset,
@@ -25,19 +26,18 @@ from coevo.data import (
     read_table,
     read_types,
 )
+from coevo.data.column_types import format_drop_hint
 from coevo.data.columns import Column
 from coevo.data.decisions import RawTable
-from coevo.data.load import load_table, make_raw_table
-from coevo.data.option_hints import format_drop_hint
-from coevo.data.prepare_rows import prepare_rows
-from coevo.data.row_options import RowOptions
+from coevo.data.prepare.rows import prepare_rows
+from coevo.data.read.sources import load_table, make_raw_table
+from coevo.data.read_options import RowOptions
 from coevo.data.source_options import SourceOptions
 from coevo.errors import DataError, ParameterError, bad_choice, bad_parameter, format_count
 from coevo.graph import DAG, Constraints
 from coevo.graph.arguments import read_names
 from coevo.io import Knowledge, check_run_folder, open_knowledge, parse_knowledge
 from coevo.io.knowledge import KnowledgeFile
-from coevo.names import match_name, split_names
 from coevo.network import BayesianNetwork
 from coevo.options import (
     FlatOptions,

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from coevo.data import Dataset
 from coevo.errors import warn_caller
-from coevo.interrupts import defer_interrupts
+from coevo.files.run_folder import check_output
 from coevo.learning.arguments import flatten
 from coevo.learning.checkpoints import CheckpointFile
 from coevo.learning.result import POSTERIOR, LearnResult
@@ -27,7 +27,7 @@ from coevo.posteriors import Posterior
 from coevo.posteriors.run import compute_posterior, make_chain_method
 from coevo.posteriors.settings import PosteriorSettings, describe_score
 from coevo.progress import check_progress, show_progress
-from coevo.run_files import check_output
+from coevo.runtime.deadline import defer_interrupts
 from coevo.search import Callback, Checkpoint, HistoryRow
 from coevo.signatures import accept_options
 

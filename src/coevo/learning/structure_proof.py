@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from coevo.checkpoints import CHECKPOINT
 from coevo.checks import is_number
 from coevo.data import Dataset
 from coevo.errors import (
@@ -47,7 +46,8 @@ from coevo.exact.families import NO_BOUND
 from coevo.exact.result import PROVED
 from coevo.exact.run import ProofCheckpointFile
 from coevo.exact.solver import ProofState, make_adjacency
-from coevo.interrupts import defer_interrupts
+from coevo.files.checkpoints import CHECKPOINT
+from coevo.files.run_folder import check_output
 from coevo.io import read_run
 from coevo.learning.arguments import flatten
 from coevo.learning.result import PROOF, LearnResult
@@ -57,11 +57,10 @@ from coevo.learning.task import LearnTask, open_task
 from coevo.network import BayesianNetwork
 from coevo.options import CheckProofOptions, MovedOfProve, ProveOptions
 from coevo.progress import ProgressCallback, check_progress, show_progress
-from coevo.run_files import check_output
+from coevo.runtime.deadline import defer_interrupts, measure_work_time
 from coevo.score import FamilyScorer
 from coevo.search import Budget, Problem
 from coevo.signatures import accept_options
-from coevo.work_time import measure_work_time
 
 if TYPE_CHECKING:
     from coevo.options import GivenStart

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from coevo import data, score
-from coevo.checkpoints import write_with_retries
 from coevo.data import Finding, IncompleteDataset, Rows, Table, TableInfo
 from coevo.errors import NetworkError
+from coevo.files.checkpoints import write_with_retries
+from coevo.files.run_folder import lock_run_folder
 from coevo.graph import DAG, ArcRules
-from coevo.interrupts import defer_interrupts
 from coevo.io import check_run_folder
 from coevo.io.journal import Journal, RunCallback
 from coevo.learning.checkpoints import CheckpointFile
@@ -29,7 +29,7 @@ from coevo.learning.settings import LearnSettings
 from coevo.network.fit import fit_and_count
 from coevo.options import ScorerOptions, get_defaults
 from coevo.progress import SearchProgress
-from coevo.run_lock import lock_run_folder
+from coevo.runtime.deadline import OutOfTime, defer_interrupts, limit_work_time, measure_work_time
 from coevo.score import Scorer
 from coevo.search import (
     CCMA,
@@ -41,7 +41,6 @@ from coevo.search import (
     SearchResult,
     SearchSpec,
 )
-from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 if TYPE_CHECKING:
     from coevo.missing import ImputationResult

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.missing.available_scorer import AvailableScorer
     from coevo.missing.evolve import N_IMPUTATIONS
-    from coevo.missing.expected_scorer import ExpectedScorer
     from coevo.missing.imputations import ImputationProbabilities, Imputations, MissingValues
     from coevo.missing.imputed_table import ImputedTable, ImputedValue, write_imputed
     from coevo.missing.policies import (
@@ -20,19 +18,19 @@ if TYPE_CHECKING:
         search_incomplete,
     )
     from coevo.missing.policy_input import PolicyInput
+    from coevo.missing.scorers import AvailableScorer, ExpectedScorer
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        available_scorer="AvailableScorer",
         evolve="N_IMPUTATIONS",
-        expected_scorer="ExpectedScorer",
         imputations="ImputationProbabilities Imputations MissingValues",
         imputed_table="ImputedTable ImputedValue write_imputed",
         policies=(
-            "POLICIES ImputationResult IncompleteResult check_policy learn_incomplete "
+            "ImputationResult IncompleteResult POLICIES check_policy learn_incomplete "
             "learn_with_policy search_incomplete"
         ),
         policy_input="PolicyInput",
+        scorers="AvailableScorer ExpectedScorer",
     )
 
 __all__ = [

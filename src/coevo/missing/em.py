@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coevo.missing.imputations import Imputations, impute_codes, impute_most_common
 from coevo.missing.policy_checkpoint import Clock, ImputedCodes, Stage, make_damage_error
 from coevo.missing.policy_input import PolicyInput, PolicyOutput
-from coevo.search.state_schema import Array, Number, Schema
+from coevo.search.base import Array, Number, Schema
 
 __all__ = ["structural_em"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Dataset, IncompleteDataset, write_data
-from coevo.data.csv_block import BLOCK_ROWS, CsvBlock
+from coevo.data.read.csv_fields import BLOCK_ROWS, CsvBlock
 from coevo.data.source_options import SourceOptions
 from coevo.errors import FileError
 from coevo.missing.imputations import ImputationProbabilities, impute_most_probable
@@ -166,8 +166,8 @@ def write_imputed(
     Path
         The file with the probabilities.
     """
-    from coevo.data.csv_writer import write_csv_blocks
     from coevo.data.write_imputed import write_imputed_file
+    from coevo.data.writer import write_csv_blocks
 
     probability_path = choose_probability_path(path)
     if source is None:

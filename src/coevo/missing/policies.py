@@ -24,16 +24,16 @@ from coevo.checks import is_choice, is_int
 from coevo.data import Dataset, IncompleteDataset
 from coevo.errors import bad_choice, bad_parameter
 from coevo.graph import DAG
-from coevo.interrupts import DeferredInterrupts, defer_interrupts
-from coevo.missing.available_scorer import AvailableScorer
 from coevo.missing.em import structural_em
 from coevo.missing.evolve import N_IMPUTATIONS, evolve
 from coevo.missing.imputations import Imputations
 from coevo.missing.imputed_table import ImputedTable
 from coevo.missing.policy_input import PolicyInput, PolicyOutput
+from coevo.missing.scorers import AvailableScorer
 from coevo.network import BayesianNetwork
 from coevo.network.fit import FittedNetwork, fit_and_count
 from coevo.options import SpecOptions
+from coevo.runtime.deadline import DeferredInterrupts, defer_interrupts
 from coevo.score import FamilyScorer
 from coevo.search import (
     Callback,

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError
+from coevo.runtime.deadline import measure_work_time
 from coevo.search import Checkpoint
-from coevo.search.state_schema import Number, Schema
-from coevo.work_time import measure_work_time
+from coevo.search.base import Number, Schema
 
 __all__ = ["Clock", "ImputedCodes", "Stage", "make_damage_error"]
 

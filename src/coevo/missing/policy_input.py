@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from coevo.data import Dataset, IncompleteDataset
-from coevo.missing.expected_scorer import ExpectedScorer
 from coevo.missing.imputations import Adjacency, Imputations
 from coevo.missing.policy_checkpoint import Stage
+from coevo.missing.scorers import ExpectedScorer
+from coevo.runtime.threads import Threads
 from coevo.score import FamilyScorer
 from coevo.search import (
     Budget,
@@ -20,7 +21,6 @@ from coevo.search import (
     SearchSpec,
     SearchState,
 )
-from coevo.threads import Threads
 
 __all__ = ["PolicyInput", "PolicyOutput"]
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.network.clique_tree_kernels import (
+from coevo.network.kernels import (
     COUNT_NODES,
     MESSAGE_FIELDS,
     N_COUNTS,
@@ -23,11 +23,13 @@ from coevo.network.clique_tree_kernels import (
     TABLE_FIELDS,
     VARIABLE_FIELDS,
     CliqueTree,
+    EliminationOrder,
+    EvidenceCodes,
+    Plan,
     build_clique_tree,
     plan_marginals,
+    read_marginals,
 )
-from coevo.network.elimination_kernels import EliminationOrder
-from coevo.network.factor_kernels import EvidenceCodes, Plan, read_marginals
 from coevo.network.numbered_network import NumberedNetwork
 from coevo.network.planning import ROOM, Calculation
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.checks import is_number
-from coevo.data.cut_points import CutPoints
-from coevo.data.number_labels import parse_number
+from coevo.data.bins import CutPoints
+from coevo.data.labels import parse_number
 from coevo.data.variable import Variable
 from coevo.errors import ParameterError, bad_parameter, format_count, format_list
 from coevo.network.elimination import OPERATIONS_PER_MINUTE, Cost
-from coevo.network.evidence import encode_state
+from coevo.network.question import encode_state
 
 __all__ = [
     "Approximation",

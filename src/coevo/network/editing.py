@@ -37,7 +37,7 @@ from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.inference import query
 from coevo.network.node_distribution import CPT, NodeDistribution, TableDistribution, check_size
 from coevo.network.work_limit import WorkLimit, check_exact
-from coevo.randomness import RandomState, resolve_seed
+from coevo.runtime.randomness import RandomState, resolve_seed
 from coevo.signatures import check_keywords
 
 __all__ = [

@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.memory import check_memory, fits_into_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination_order import EliminationStep, count_cells, find_steps
+from coevo.runtime.memory import check_memory, fits_into_memory
 
 __all__ = [
     "OPERATIONS_PER_MINUTE",

@@ -41,14 +41,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.memory import check_memory
-from coevo.network.elimination_kernels import EliminationOrder
-from coevo.network.elimination_order_kernels import (
+from coevo.network.kernels import (
     FILL,
     N_CELLS,
     N_OPERATIONS,
     WEIGHT,
     WEIGHTED_FILL,
+    EliminationOrder,
     InteractionGraph,
     eliminate_greedily,
     eliminate_in_order,
@@ -56,6 +55,7 @@ from coevo.network.elimination_order_kernels import (
     list_cuthill_mckee,
     make_interaction_graph,
 )
+from coevo.runtime.memory import check_memory
 
 __all__ = [
     "EliminationStep",

@@ -34,7 +34,6 @@ from coevo.errors import bad_parameter
 from coevo.graph.active_paths import find_active_paths, find_connected
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import argmax_first, logarithm
-from coevo.network.evidence import check_targets, encode_state, enter_evidence
 from coevo.network.explanation import (
     FindingEffect,
     NextObservation,
@@ -42,6 +41,7 @@ from coevo.network.explanation import (
     TargetExplanation,
 )
 from coevo.network.inference import compute_marginals, log_probability, query
+from coevo.network.question import check_targets, encode_state, enter_evidence
 from coevo.network.work_limit import WorkLimit, check_exact
 
 __all__ = ["explain", "split_evidence"]

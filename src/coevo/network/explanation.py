@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coevo.checks import finite_or_none
-from coevo.data.state_words import format_share, format_shares, format_state
+from coevo.data.summary import format_share, format_shares, format_state
 from coevo.data.variable import Variable
 from coevo.graph.active_paths import ActivePath
 

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, format_count, warn_caller
-from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.distribution import (
     Approximation,
@@ -40,19 +39,21 @@ from coevo.network.elimination import (
     make_point,
 )
 from coevo.network.elimination_order import EliminationStep
-from coevo.network.evidence import (
-    check_targets,
-    encode_evidence,
-    enter_evidence,
-    make_impossible_evidence_error,
-)
 from coevo.network.likelihood_weighting import (
     MIN_EFFECTIVE_SIZE,
     WeightedSample,
     draw_weighted_sample,
 )
-from coevo.network.question import JointQuestion, MarginalQuestion
+from coevo.network.question import (
+    JointQuestion,
+    MarginalQuestion,
+    check_targets,
+    encode_evidence,
+    enter_evidence,
+    make_impossible_evidence_error,
+)
 from coevo.network.work_limit import WorkLimit, check_exact, is_feasible
+from coevo.runtime.memory import check_memory
 
 __all__ = [
     "EvidenceProbability",

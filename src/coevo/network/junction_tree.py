@@ -18,14 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork, Evidence
 from coevo.network.clique_tree import MarginalTree
 from coevo.network.distribution import Distribution
 from coevo.network.elimination import Cost, count_bytes, make_point
-from coevo.network.evidence import encode_evidence, make_impossible_evidence_error
 from coevo.network.inference import compute_by_logarithms, limit_logarithms
+from coevo.network.question import encode_evidence, make_impossible_evidence_error
 from coevo.network.work_limit import WorkLimit, check_exact
+from coevo.runtime.memory import check_memory
 
 __all__ = ["Beliefs", "JunctionTree"]
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.checks import finite_or_none
-from coevo.data.match_states import UNKNOWN
+from coevo.data.prepare.spellings import UNKNOWN
 from coevo.data.variable import Variable
 from coevo.errors import DataError, format_count
-from coevo.memory import check_memory
+from coevo.runtime.memory import check_memory
 
 __all__ = [
     "CalibrationBin",

@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coevo.checks import is_int, is_number
-from coevo.data.dataset import Dataset
-from coevo.data.match_states import find_code
-from coevo.data.state_words import format_share, format_state
-from coevo.data.table import Table
+from coevo.data.dataset import Dataset, Table
+from coevo.data.prepare.spellings import find_code
+from coevo.data.summary import format_share, format_state
 from coevo.data.variable import Discrete, Variable
 from coevo.errors import NetworkError, bad_parameter, find_duplicate, format_count, format_list
 

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.network.bayesian_network import BayesianNetwork
-from coevo.network.elimination_kernels import EliminationOrder
 from coevo.network.elimination_order import find_order
-from coevo.network.factor_kernels import EvidenceCodes, NetworkTables
-from coevo.network.relevance_kernels import (
+from coevo.network.kernels import (
     N_SCOPE_COUNTS,
     RELEVANCE_ROWS,
+    EliminationOrder,
+    EvidenceCodes,
+    NetworkTables,
     Scopes,
     find_scopes,
 )

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from coevo.errors import ParameterError
 from coevo.network.elimination import MAX_REPORTED, Cost, check_elimination, count_bytes
-from coevo.network.elimination_kernels import EliminationOrder
-from coevo.network.factor_kernels import (
+from coevo.network.kernels import (
     AXIS_FIELDS,
     FACTOR_FIELDS,
     FREE_FIELDS,
@@ -27,6 +26,7 @@ from coevo.network.factor_kernels import (
     STEP_FIELDS,
     USED_CELLS,
     USED_WORK,
+    EliminationOrder,
     EvidenceCodes,
     Plan,
     run_plan,

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data.known_rows import KnownRows, UnknownCells, read_known_rows
-from coevo.data.match_states import UNKNOWN
+from coevo.data.prepare.spellings import UNKNOWN
 from coevo.data.variable import Variable
 from coevo.errors import format_count, import_optional, warn_caller
-from coevo.memory import check_memory
 from coevo.network.bayesian_network import BayesianNetwork
 from coevo.network.elimination import Cost, argmax_first, count_bytes, logarithm
 from coevo.network.inference import query
@@ -29,6 +28,7 @@ from coevo.network.metrics import PredictionMetrics, compute_metrics
 from coevo.network.row_elimination import Component, RowInference, RowPlan
 from coevo.network.work_limit import WorkLimit, check_exact
 from coevo.options import SourceParameters
+from coevo.runtime.memory import check_memory
 
 __all__ = [
     "Prediction",
@@ -118,7 +118,7 @@ class Prediction:
         The new columns are ``predicted`` and ``probability``, and with `probabilities` one for
         each state, as ``ill=yes``. The index and all other columns stay.
         """
-        from coevo.data.frame_columns import add_columns  # imports narwhals
+        from coevo.data.write_imputed import add_columns  # imports narwhals
 
         return add_columns(frame, self.list_columns(probabilities), "join")
 

@@ -57,7 +57,7 @@ from coevo.options.tables import (
 if TYPE_CHECKING:  # types of values; nothing is imported from above at run time
     from coevo.learning.arguments import Objective, ReadOptions
     from coevo.options.searches import GivenKnowledge, GivenStart
-    from coevo.randomness import RandomState
+    from coevo.runtime.randomness import RandomState
     from coevo.score import Score
     from coevo.search import Budget, Method
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # types of values; nothing is imported from above at run time
     from coevo.io import Knowledge
     from coevo.network import BayesianNetwork
     from coevo.parallel import Cluster
-    from coevo.randomness import RandomState
+    from coevo.runtime.randomness import RandomState
     from coevo.score import Score
     from coevo.search import Budget, Method
 

@@ -29,7 +29,8 @@ import numpy as np
 from narwhals.dependencies import is_dask_dataframe
 from numpy.typing import NDArray
 
-from coevo.data.column_types import ColumnInfo
+from coevo.data.bins import CutPoints
+from coevo.data.column_types import ColumnInfo, format_drop_hint, format_type_hint
 from coevo.data.columns import (
     Column,
     check_complete,
@@ -38,19 +39,16 @@ from coevo.data.columns import (
     make_variable,
     recode_column,
 )
-from coevo.data.cut_points import CutPoints
 from coevo.data.dataset import Codes
-from coevo.data.frame_reader import as_frame, read_series
-from coevo.data.infer_columns import are_states, infer_columns
-from coevo.data.number_labels import parse_numbers
-from coevo.data.option_hints import format_drop_hint, format_type_hint
-from coevo.data.parquet import list_columns, open_parquet
-from coevo.data.prepare_columns import prepare_columns
+from coevo.data.labels import parse_numbers, sort_naturally
+from coevo.data.prepare.columns import prepare_columns
+from coevo.data.prepare.drafts import are_states, infer_columns
+from coevo.data.read.formats import list_columns, open_parquet
+from coevo.data.read.frames import as_frame, read_series
 from coevo.data.read_options import ReadPlan
-from coevo.data.state_order import sort_naturally
 from coevo.data.variable import MAX_STATES, Variable
 from coevo.errors import DataError, FileError, import_optional
-from coevo.files import open_source
+from coevo.files.files import open_source
 
 __all__ = [
     "Chunk",

@@ -30,7 +30,7 @@ from coevo import __version__
 from coevo.errors import ParameterError, WorkerError, import_optional
 from coevo.parallel.processes import JobOutcome, StartClock, block_interrupts, run_isolated
 from coevo.parallel.workers import Cluster, Workers, never_stop
-from coevo.work_time import check_deadline
+from coevo.runtime.deadline import check_deadline
 
 __all__ = ["DaskWorkers", "is_client", "open_dask_workers"]
 

@@ -34,9 +34,9 @@ from coevo.errors import ParameterError, bad_parameter
 from coevo.options import ScorerOptions
 from coevo.parallel.shards import CELLS_PER_BATCH, DistinctRows, FamilyCounts, Shards
 from coevo.parallel.workers import Cluster, Workers, check_workers, open_workers
+from coevo.runtime.deadline import check_deadline
 from coevo.score import FamilyBatch, FamilyScorer, Score, TripleBatch
 from coevo.score.base import Scorer
-from coevo.score.count_kernels import CountIndex
 from coevo.score.counting import (
     compute_dense_limit,
     compute_table_offsets,
@@ -44,14 +44,20 @@ from coevo.score.counting import (
     make_scratch,
     split_into_batches,
 )
-from coevo.score.family_kernels import SPARSE, BatchPlan, Scratch, TableSums
 from coevo.score.independence import TESTS, CountedTriples, Numbers
-from coevo.score.score_kernels import ScoreSpec
-from coevo.score.sparse_kernels import evaluate_sparse, make_sparse_scratch
+from coevo.score.kernels import (
+    SPARSE,
+    BatchPlan,
+    CountIndex,
+    ScoreSpec,
+    Scratch,
+    TableSums,
+    evaluate_sparse,
+    make_sparse_scratch,
+)
 from coevo.search import CCMAState, Islands
 from coevo.search.islands import Epoch, Island
 from coevo.signatures import accept_options
-from coevo.work_time import check_deadline
 
 __all__ = ["DaskIslands", "DistributedScorer", "ShardedScorer", "distribute_islands"]
 

@@ -51,8 +51,8 @@ from coevo.parallel.shards import (
     count_shards,
 )
 from coevo.parallel.workers import Cluster, check_workers
+from coevo.runtime.threads import Threads
 from coevo.score import FamilyBatch
-from coevo.threads import Threads
 
 if TYPE_CHECKING:
     from coevo.parallel.dask_jobs import DaskWorkers

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from coevo.data import Codes, ColumnInfo, RowDigest, Table, combine_row_hashes, hash_rows
 from coevo.parallel.chunks import Schema
-from coevo.score.count_kernels import RANK
+from coevo.runtime.threads import Threads
 from coevo.score.counting import (
     compute_dense_limit,
     compute_table_offsets,
@@ -38,16 +38,17 @@ from coevo.score.counting import (
     split_into_batches,
 )
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import (
+from coevo.score.joint_counts import JointCounts, count_configurations, count_rows
+from coevo.score.kernels import (
+    LIKELIHOOD,
+    RANK,
     BatchPlan,
+    ScoreSpec,
     Scratch,
     TableSums,
     count_shared_tables,
     evaluate_families,
 )
-from coevo.score.joint_counts import JointCounts, count_configurations, count_rows
-from coevo.score.score_kernels import LIKELIHOOD, ScoreSpec
-from coevo.threads import Threads
 
 __all__ = [
     "CELLS_PER_BATCH",

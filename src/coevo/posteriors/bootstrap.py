@@ -24,10 +24,10 @@ import numpy as np
 from coevo.checks import is_int
 from coevo.data import Dataset, IncompleteDataset, Rows, as_rows
 from coevo.errors import DataError, bad_parameter
+from coevo.files.run_folder import lock_run_folder
 from coevo.graph import CPDAG, DAG, Arc, ArcRules
-from coevo.interrupts import defer_interrupts
 from coevo.io.journal import Journal, RecordFormat, RunCallback
-from coevo.io.record_types import read_number
+from coevo.io.knowledge import read_number
 from coevo.missing import POLICIES, check_policy
 from coevo.options import SpecOptions
 from coevo.parallel import Cluster, check_workers, open_workers
@@ -39,8 +39,8 @@ from coevo.posteriors.consensus import (
     find_threshold,
     measure_strengths,
 )
-from coevo.randomness import random_stream
-from coevo.run_lock import lock_run_folder
+from coevo.runtime.deadline import defer_interrupts
+from coevo.runtime.randomness import random_stream
 from coevo.score import FamilyScorer, arc_gains
 from coevo.search import SearchResult, SearchSpec, make_spec
 from coevo.signatures import accept_options

@@ -27,7 +27,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.interrupts import defer_interrupts, is_interrupt
 from coevo.posteriors.chain_state import LEAST_WARM_UP, ChainSettings, ChainState
 from coevo.posteriors.chain_tables import ChainTables, check_table_memory
 from coevo.posteriors.chains import (
@@ -46,20 +45,29 @@ from coevo.posteriors.family_weights import (
     make_family_weights,
 )
 from coevo.posteriors.outside import improve_weights
-from coevo.randomness import random_stream
+from coevo.runtime.deadline import (
+    OutOfTime,
+    defer_interrupts,
+    is_interrupt,
+    limit_work_time,
+    measure_work_time,
+)
+from coevo.runtime.randomness import random_stream
 from coevo.search import Budget, Method
 from coevo.search.archive import Archive
-from coevo.search.base import Info, Problem, Search, SearchState
-from coevo.search.state_schema import (
+from coevo.search.base import (
     FINITE,
     OFFSETS,
     SCORES,
     Array,
+    Info,
     Number,
+    Problem,
     Schema,
+    Search,
+    SearchState,
     make_range,
 )
-from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["ChainMethod", "ChainSearch", "PosteriorState", "start_in_time"]
 

@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.memory import check_memory, get_machine_memory
 from coevo.posteriors.chain_kernels import ChainArrays
 from coevo.posteriors.family_weights import FamilyWeights
-from coevo.work_time import check_deadline
+from coevo.runtime.deadline import check_deadline
+from coevo.runtime.memory import check_memory, get_machine_memory
 
 __all__ = [
     "BlockChoice",

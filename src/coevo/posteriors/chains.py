@@ -74,9 +74,9 @@ from coevo.posteriors.chain_state import (
 )
 from coevo.posteriors.chain_tables import BlockChoice, ChainTables, prepare_tables
 from coevo.posteriors.family_weights import FamilyWeights
-from coevo.randomness import random_stream
-from coevo.threads import Threads
-from coevo.work_time import check_deadline
+from coevo.runtime.deadline import check_deadline
+from coevo.runtime.randomness import random_stream
+from coevo.runtime.threads import Threads
 
 __all__ = [
     "ChainRunner",

@@ -96,7 +96,7 @@ class ArcStrength:
         Whether it is an arc of the consensus.
     support : float or None
         The share of the last population of the search on the original table that joins the two,
-        in either direction (see `coevo.search.support`); None where the method has no population.
+        in either direction (see `coevo.search.result`); None where the method has no population.
     reverse : float
         The share of the samples that join the two that direct the edge from child to parent.
     interval : (float, float)

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coevo.array_files import write_arrays
 from coevo.checks import is_number
 from coevo.errors import FileError, FormatError
+from coevo.files.files import write_arrays
+from coevo.files.user_files import UserFile, read_json
 from coevo.io import make_run_folder, write_json, write_model
 from coevo.posteriors.bootstrap import BootstrapResult
 from coevo.posteriors.result import Posterior
 from coevo.posteriors.sample import AVERAGED, write_averaged
-from coevo.user_files import UserFile, read_json
 from coevo.view.figures import (
     BLUE,
     GREY,

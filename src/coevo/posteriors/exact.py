@@ -88,7 +88,6 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_choice, is_int
 from coevo.errors import ParameterError, bad_choice, bad_parameter
-from coevo.memory import check_memory
 from coevo.posteriors.exact_kernels import (
     LayerDraws,
     LayerSums,
@@ -108,6 +107,7 @@ from coevo.posteriors.exact_kernels import (
     weigh_places,
 )
 from coevo.posteriors.family_weights import FamilyWeights, count_family_sets
+from coevo.runtime.memory import check_memory
 
 __all__ = [
     "MAX_EXACT",

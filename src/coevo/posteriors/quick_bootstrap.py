@@ -29,8 +29,6 @@ from dataclasses import replace
 from coevo.data import IncompleteDataset, Rows
 from coevo.data.dataset import BYTES_PER_DRAW
 from coevo.graph import Arc
-from coevo.interrupts import defer_interrupts, is_interrupt
-from coevo.memory import get_machine_memory
 from coevo.posteriors.bootstrap import (
     ORIGINAL,
     BootstrapResult,
@@ -40,8 +38,9 @@ from coevo.posteriors.bootstrap import (
     run_bootstrap,
     summarise_runs,
 )
+from coevo.runtime.deadline import check_deadline, defer_interrupts, is_interrupt
+from coevo.runtime.memory import get_machine_memory
 from coevo.search import CCMA, Islands, SearchResult, SearchSpec
-from coevo.work_time import check_deadline
 
 __all__ = ["count_quick_samples", "make_quick_spec", "run_quick_bootstrap"]
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from coevo.data import Dataset
 from coevo.errors import ParameterError
-from coevo.interrupts import defer_interrupts
 from coevo.parallel import Cluster
 from coevo.posteriors.chain_search import ChainMethod, PosteriorState, start_in_time
 from coevo.posteriors.chains import ChainRunner, open_chain_runner
@@ -30,13 +29,13 @@ from coevo.posteriors.outside import measure_outside
 from coevo.posteriors.result import Posterior
 from coevo.posteriors.sample import DagSample
 from coevo.posteriors.settings import PosteriorSettings, check_score
-from coevo.randomness import random_stream
+from coevo.runtime.deadline import OutOfTime, defer_interrupts, limit_work_time, measure_work_time
+from coevo.runtime.randomness import random_stream
 from coevo.score import Scorer
 from coevo.search import Budget, Callback, Checkpoint, Problem, SearchResult, SearchSpec, run_search
 from coevo.search.ccma import CCMAState
 from coevo.search.loop import SHARE_OF_GRACE
 from coevo.search.run import CheckpointCallback
-from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["compute_posterior", "make_chain_method"]
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from coevo.checks import is_number
 from coevo.data import Dataset, Variable
 from coevo.errors import CoevoError, FormatError
+from coevo.files.user_files import UserFile, read_json
 from coevo.graph import DAG
 from coevo.io import write_json
 from coevo.network import BayesianNetwork
@@ -37,7 +38,6 @@ from coevo.network.fit import fit_networks
 from coevo.network.inference import EvidenceProbability
 from coevo.network.rows import Prediction
 from coevo.signatures import check_keywords
-from coevo.user_files import UserFile, read_json
 
 __all__ = [
     "AVERAGED",

@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.problems.api import solve_ordering, solve_tour
-    from coevo.problems.bundled import ORDERINGS, TOURS, open_ordering, open_tour
+    from coevo.problems.instance_files import ORDERINGS, TOURS, open_ordering, open_tour
     from coevo.problems.problem import OrderingProblem, TourProblem
     from coevo.problems.result import SolveResult
     from coevo.problems.solver import SolveRow
-    from coevo.problems.task import FORMS
+    from coevo.problems.task import FORMS, solve_ordering, solve_tour
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        api="solve_ordering solve_tour",
-        bundled="ORDERINGS TOURS open_ordering open_tour",
+        instance_files="ORDERINGS TOURS open_ordering open_tour",
         problem="OrderingProblem TourProblem",
         result="SolveResult",
         solver="SolveRow",
-        task="FORMS",
+        task="FORMS solve_ordering solve_tour",
     )
 
 __all__ = [

@@ -30,16 +30,92 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.problems.ordering_kernels import OrderingTable, climb_orderings, weigh_orderings
+from coevo.engine import Structure, array, kernel, number, read_array
 from coevo.problems.problem import OrderingProblem, TourProblem
 from coevo.problems.solver import Solver, SolveState
-from coevo.problems.tour_kernels import climb_tours, make_tour_table
+from coevo.runtime.deadline import check_deadline
 from coevo.search import Budget
+from coevo.search.base import PERMUTATIONS, Array, make_range
 from coevo.search.operators import draw_orders
-from coevo.search.state_schema import PERMUTATIONS, Array, make_range
-from coevo.work_time import check_deadline
 
-__all__ = ["ChampionOrderings", "ChampionTours"]
+__all__ = [
+    "ChampionOrderings",
+    "ChampionTours",
+    "OrderingTable",
+    "TourTable",
+    "climb_orderings",
+    "climb_tours",
+    "make_tour_table",
+    "weigh_orderings",
+]
+
+
+# Kernels that weigh orderings, and let them climb by insertion moves; see engine/ordering.h.
+
+
+class OrderingTable(Structure):
+    """The weights of a problem."""
+
+    weights: NDArray[np.float64] = read_array(np.float64, 2)  # [i, j]: of i before j
+    net: NDArray[np.float64] = read_array(np.float64, 2)  # weights[i, j] - weights[j, i]
+    least: float = number(float)  # a smaller gain is round-off
+
+
+@kernel(OrderingTable, array(np.int64, 2), array(np.float64))
+def climb_orderings(
+    table: OrderingTable, orders: NDArray[np.int64], totals: NDArray[np.float64]
+) -> None:
+    """Overwrite each order with one that no insertion makes heavier, and `totals` with the weights.
+
+    An insertion moves one item to another position.
+    """
+
+
+@kernel(OrderingTable, read_array(np.int64, 2), array(np.float64))
+def weigh_orderings(
+    table: OrderingTable, orders: NDArray[np.int64], totals: NDArray[np.float64]
+) -> None:
+    """Overwrite `totals` with the weight of each order: the sum over its pairs in sequence."""
+
+
+# The kernel that shortens tours by 2-opt and or-opt, and by double bridges; see engine/tour.h.
+
+
+TOUR_SCRATCH = 4  # rows of scratch
+
+
+class TourTable(Structure):
+    """What all climbs share; `make_tour_table` makes it."""
+
+    distances: NDArray[np.float64] = read_array(np.float64, 2)
+    rows: NDArray[np.int64] = read_array(np.int64, 2)  # neighbours of each city, nearest first
+    credit: NDArray[np.float64] = array(np.float64, 2)  # of each neighbour in a row
+    scratch: NDArray[np.int64] = array(np.int64, 2)
+    least: float = number(float)  # a smaller gain is round-off
+
+
+def make_tour_table(
+    distances: NDArray[np.float64], rows: NDArray[np.int64], least: float
+) -> TourTable:
+    """Return the table for climbs in which moves join city c to cities of ``rows[c]`` only."""
+    scratch = np.empty((TOUR_SCRATCH, len(distances)), dtype=np.int64)
+    return TourTable(distances, rows, np.zeros(rows.shape), scratch, least)
+
+
+@kernel(TourTable, array(np.int64, 2), array(np.float64), read_array(np.float64, 3))
+def climb_tours(
+    table: TourTable,
+    tours: NDArray[np.int64],
+    lengths: NDArray[np.float64],
+    draws: NDArray[np.float64],
+) -> None:
+    """Overwrite each tour with a shorter one: climb, then perturb and climb again and again.
+
+    Tour t is perturbed by ``draws[t]``, three numbers from [0, 1) each time; a longer tour is
+    undone. The gains of all moves are added to the ``table.credit`` of the neighbours that they
+    used. Needs five cities.
+    """
+
 
 N_TOURS = 20
 N_ORDERS, MAX_ORDERS = 10, 160  # orderings at the start, and after several restarts

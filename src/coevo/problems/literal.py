@@ -22,11 +22,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.engine import INT, array, kernel, read_array
 from coevo.problems.problem import Problem, TourProblem
-from coevo.problems.programme_kernels import measure_programmes
 from coevo.problems.solver import Solver, SolveState
 from coevo.search import Budget, Cooperation, Generation, Species, n_bits
-from coevo.search.decode_kernels import Solutions
+from coevo.search.base import PERMUTATIONS, Array
+from coevo.search.graph_kernels import Solutions
 from coevo.search.operators import (
     cycle_crossover,
     draw_orders,
@@ -34,9 +35,31 @@ from coevo.search.operators import (
     swap_two,
     two_point_crossover,
 )
-from coevo.search.state_schema import PERMUTATIONS, Array
 
-__all__ = ["LiteralSolver", "reverse_positions", "run_programme"]
+__all__ = ["LiteralSolver", "measure_programmes", "reverse_positions", "run_programme"]
+
+
+# The kernel of the literal form: decode orders and masks, and measure the solutions.
+#
+# One kernel serves tours and orderings, because both decode a mask in the same way: its bits act
+# row by row on the order.
+
+
+@kernel(INT, read_array(np.float64, 2), Solutions, array(np.int64), array(np.float64))
+def measure_programmes(
+    is_tour: bool,
+    matrix: NDArray[np.float64],
+    solutions: Solutions,
+    order: NDArray[np.int64],
+    values: NDArray[np.float64],
+) -> None:
+    """Overwrite ``values[s]`` with the value of solution s, a length or a weight.
+
+    Bit (i, j) of a mask reverses the positions i + 1 to j of a tour, and moves the item at
+    position i of an ordering to position j. `matrix` holds the distances or the weights. `order`
+    is scratch.
+    """
+
 
 POPULATION, P_SWAP, P_CROSSOVER = 100, 0.5, 0.6  # table 2 of the paper
 Order = NDArray[np.int64]

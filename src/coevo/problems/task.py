@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -17,22 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo import __version__
-from coevo.checkpoints import write_with_retries
 from coevo.checks import is_choice
 from coevo.errors import ParameterError, bad_choice, bad_parameter, warn_caller
-from coevo.interrupts import defer_interrupts
+from coevo.files.checkpoints import write_with_retries
+from coevo.files.run_folder import check_run_folder, lock_run_folder
 from coevo.problems.champion import ChampionOrderings, ChampionTours
-from coevo.problems.checkpoints import SolveCheckpointFile
+from coevo.problems.instance_files import open_ordering, open_tour
 from coevo.problems.literal import LiteralSolver
-from coevo.problems.problem import Problem, TourProblem
+from coevo.problems.problem import OrderingProblem, Problem, TourProblem
 from coevo.problems.result import SolveResult
-from coevo.problems.solver import Callback, SolveCheckpoint, Solver, run_solver
-from coevo.randomness import RandomState, resolve_seed
-from coevo.run_files import check_run_folder
-from coevo.run_lock import lock_run_folder
+from coevo.problems.solver import Callback, SolveCheckpoint, SolveCheckpointFile, Solver, run_solver
+from coevo.runtime.deadline import defer_interrupts
+from coevo.runtime.randomness import RandomState, resolve_seed
 from coevo.search import Budget, StopReason
 
-__all__ = ["FORMS", "SolveSettings", "SolveTask", "open_task"]
+__all__ = ["FORMS", "SolveSettings", "SolveTask", "open_task", "solve_ordering", "solve_tour"]
 
 FORMS = ("champion", "literal")
 Path = str | os.PathLike[str]
@@ -183,3 +182,130 @@ def _rotate(tour: NDArray[np.int64]) -> NDArray[np.int64]:
     rotated = np.roll(tour, -start)
     is_backwards = len(tour) > 2 and rotated[-1] < rotated[1]
     return np.concatenate([rotated[:1], rotated[:0:-1]]) if is_backwards else rotated
+
+
+# Solve a problem in one call: `solve_tour` and `solve_ordering`.
+
+
+TourSource = TourProblem | Path | NDArray[Any]
+OrderingSource = OrderingProblem | Path | NDArray[Any]
+
+
+def solve_tour(
+    problem: TourSource,
+    *,
+    form: str = "champion",
+    budget: Budget | None = None,
+    random_state: RandomState = 0,
+    callbacks: Iterable[Callback] = (),
+    output: Path | None = None,
+    resume: bool = False,
+) -> SolveResult:
+    """Find a short tour through all cities (the symmetric travelling salesman problem).
+
+    Parameters
+    ----------
+    problem : TourProblem, matrix, path or str
+        A problem, a symmetric matrix of distances, a TSPLIB file, or the name of a bundled
+        instance such as ``'berlin52'``.
+    form : {'champion', 'literal'}
+        ``'champion'`` climbs by 2-opt and or-opt inside evolving neighbours. ``'literal'`` is the
+        algorithm of the 2011 paper: orders, and masks as programmes of 2-opt moves.
+    budget : Budget, optional
+        The limits; its target is a length (default: 25 generations without improvement, or 250
+        generations of the literal form).
+    random_state : int, Generator or None
+        The same seed gives the same tour (default: 0).
+    callbacks : iterable of functions
+        Each is called with a `SolveRow` after each generation; True stops the run.
+    output : path, optional
+        The run folder. It holds a checkpoint during the run, and then the results
+        (`coevo.problems.result`).
+    resume : bool
+        Resume the run of `output` after it was stopped or killed, or extend it with a larger
+        budget. The answer is that of one uninterrupted run.
+
+    Returns
+    -------
+    SolveResult
+        After Ctrl-C it is the best tour so far.
+
+    Examples
+    --------
+    >>> result = solve_tour("berlin52", random_state=0)
+    >>> result
+    <SolveResult: berlin52, tour of length 7,542>
+    >>> result.is_optimal
+    True
+    """
+    opened = _open(problem, TourProblem, open_tour, TourProblem.from_matrix)
+    settings = SolveSettings(form, budget, random_state, output, resume)
+    return _run(open_task(opened, settings, "solve_tour"), callbacks)
+
+
+def solve_ordering(
+    problem: OrderingSource,
+    *,
+    form: str = "champion",
+    budget: Budget | None = None,
+    random_state: RandomState = 0,
+    callbacks: Iterable[Callback] = (),
+    output: Path | None = None,
+    resume: bool = False,
+) -> SolveResult:
+    """Find a heavy ordering of all items (the linear ordering problem).
+
+    The weight of an ordering is the sum of ``weights[i, j]`` over all i before j. The forward
+    arcs of the best ordering are the heaviest acyclic subgraph.
+
+    Parameters
+    ----------
+    problem : OrderingProblem, matrix, path or str
+        A problem, a square matrix of weights, a LOLIB file, or the name of a bundled instance
+        such as ``'t59n11xx'``.
+    form : {'champion', 'literal'}
+        ``'champion'`` climbs by insertion moves. ``'literal'`` is the algorithm of the 2011
+        paper: orders, and masks as programmes of insertion moves.
+    budget : Budget, optional
+        The limits; its target is a weight (default: as `solve_tour`).
+    random_state : int, Generator or None
+        The same seed gives the same ordering (default: 0).
+    callbacks : iterable of functions
+        Each is called with a `SolveRow` after each generation; True stops the run.
+    output : path, optional
+        The run folder. It holds a checkpoint during the run, and then the results
+        (`coevo.problems.result`).
+    resume : bool
+        Resume the run of `output` after it was stopped or killed, or extend it with a larger
+        budget. The answer is that of one uninterrupted run.
+
+    Returns
+    -------
+    SolveResult
+        After Ctrl-C it is the best ordering so far.
+
+    Examples
+    --------
+    >>> solve_ordering([[0, 5, 1], [2, 0, 4], [3, 1, 0]], random_state=0).order
+    (0, 1, 2)
+    """
+    opened = _open(problem, OrderingProblem, open_ordering, OrderingProblem.from_matrix)
+    settings = SolveSettings(form, budget, random_state, output, resume)
+    return _run(open_task(opened, settings, "solve_ordering"), callbacks)
+
+
+def _run(task: SolveTask, callbacks: Iterable[Callback]) -> SolveResult:
+    """Run a task; warn of the files that could not be written."""
+    result = task.run(callbacks)
+    for failure in task.failures:
+        warn_caller(f"The run folder is not complete: {failure}")
+    return result
+
+
+def _open(
+    problem: Any, kind: type[Any], read: Callable[[Any], Any], convert: Callable[[Any], Any]
+) -> Any:
+    """Return the problem of a source: a problem, a name or path, or a matrix."""
+    if isinstance(problem, kind):
+        return problem
+    return read(problem) if isinstance(problem, str | os.PathLike) else convert(problem)

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.progress.notebook import check_progress, show_progress
-    from coevo.progress.search_progress import SearchProgress
-    from coevo.progress.terminal import (
+    from coevo.progress.displays import (
         PeriodicLines,
         ProgressCallback,
         ProgressMessage,
         can_redraw_lines,
+        check_progress,
         show_on_console,
+        show_progress,
         show_runs_on_console,
     )
+    from coevo.progress.search_progress import SearchProgress
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        notebook="check_progress show_progress",
-        search_progress="SearchProgress",
-        terminal=(
-            "PeriodicLines ProgressCallback ProgressMessage can_redraw_lines "
-            "show_on_console show_runs_on_console"
+        displays=(
+            "PeriodicLines ProgressCallback ProgressMessage can_redraw_lines check_progress "
+            "show_on_console show_progress show_runs_on_console"
         ),
+        search_progress="SearchProgress",
     )
 
 __all__ = [

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from coevo.score.arc_effects import ArcEffect, find_arc_effects
+    from coevo.score.arcs import (
+        GAIN_WORDS,
+        Addition,
+        ArcEffect,
+        GainWord,
+        NearMiss,
+        arc_gains,
+        find_arc_effects,
+        find_best_addition,
+        find_near_misses,
+        name_gain,
+    )
     from coevo.score.base import Scorer
     from coevo.score.cache import CacheStatistics
     from coevo.score.families import FamilyBatch, toggle_families
-    from coevo.score.gain_words import GAIN_WORDS, GainWord, name_gain
-    from coevo.score.gains import (
-        Addition,
-        NearMiss,
-        arc_gains,
-        find_best_addition,
-        find_near_misses,
-    )
     from coevo.score.independence import TESTS, IndependenceTests, TripleBatch
     from coevo.score.joint_counts import count_configurations
     from coevo.score.scorer import FamilyScorer
@@ -38,16 +41,17 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
-        arc_effects="ArcEffect find_arc_effects",
+        arcs=(
+            "Addition ArcEffect GAIN_WORDS GainWord NearMiss arc_gains find_arc_effects "
+            "find_best_addition find_near_misses name_gain"
+        ),
         base="Scorer",
         cache="CacheStatistics",
         families="FamilyBatch toggle_families",
-        gain_words="GAIN_WORDS GainWord name_gain",
-        gains="Addition NearMiss arc_gains find_best_addition find_near_misses",
-        independence="TESTS IndependenceTests TripleBatch",
+        independence="IndependenceTests TESTS TripleBatch",
         joint_counts="count_configurations",
         scorer="FamilyScorer",
-        scores="AIC BIC SCORES BDeu BDs K2Score LogLikelihood Score make_score",
+        scores="AIC BDeu BDs BIC K2Score LogLikelihood SCORES Score make_score",
     )
 
 __all__ = [

@@ -21,7 +21,8 @@ from coevo.data import Table, format_drop_hint
 from coevo.errors import DataError
 from coevo.graph import DAG, Arc
 from coevo.options import ScorerOptions, check_options, fill_defaults
-from coevo.score.arc_weights import ArcWeights
+from coevo.runtime.deadline import check_deadline
+from coevo.runtime.threads import Threads
 from coevo.score.cache import CacheStatistics, FamilyCache
 from coevo.score.families import FamilyBatch
 from coevo.score.independence import (
@@ -33,10 +34,8 @@ from coevo.score.independence import (
     check_test,
     measure_counts,
 )
+from coevo.score.penalties import ArcWeights, SparsePenalty, compute_likelihoods, is_dense
 from coevo.score.scores import Score, make_score
-from coevo.score.sparse_penalty import SparsePenalty, compute_likelihoods, is_dense
-from coevo.threads import Threads
-from coevo.work_time import check_deadline
 
 __all__ = ["Scorer"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.score.cache_kernels import CacheEntries, find_or_add, insert_all
 from coevo.score.families import FamilyBatch
+from coevo.score.kernels import CacheEntries, find_or_add, insert_all
 
 __all__ = ["CacheStatistics", "FamilyCache"]
 

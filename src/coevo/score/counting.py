@@ -16,29 +16,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.data import Codes, Dataset, Table
-from coevo.score.count_kernels import (
+from coevo.score.families import FamilyBatch
+from coevo.score.kernels import (
     ARITY,
     BITS,
     COMMON,
     COMPACT,
     HIGH,
+    KEY,
     N_FACTS,
     N_OTHERS,
     RANK,
+    RISING_ROWS,
+    RISING_WIDTH,
     SINGLE,
-    WORDS_PER_BLOCK,
-    CountIndex,
-)
-from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import (
-    KEY,
     SLOT_WIDTH,
+    WORDS_PER_BLOCK,
     BatchPlan,
+    CountIndex,
     Scratch,
     SharedTables,
     plan_families,
 )
-from coevo.score.score_kernels import RISING_ROWS, RISING_WIDTH
 
 __all__ = [
     "build_index",

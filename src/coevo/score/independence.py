@@ -20,19 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_choice
-from coevo.score.count_kernels import CountIndex
+from coevo.runtime.threads import Threads
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import TableSums
-from coevo.score.independence_kernels import (
+from coevo.score.kernels import (
     G2,
     INDEPENDENCE_ARRAYS,
     X2,
+    CountIndex,
+    TableSums,
     compute_upper_tails,
+    make_sparse_scratch,
     measure_sparse,
     measure_tables,
 )
-from coevo.score.sparse_kernels import make_sparse_scratch
-from coevo.threads import Threads
 
 __all__ = [
     "TESTS",

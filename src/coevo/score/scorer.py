@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from coevo.data import Dataset, as_dataset
 from coevo.options import ScorerOptions
+from coevo.runtime.deadline import check_deadline
 from coevo.score.base import Scorer
-from coevo.score.count_kernels import BITS
 from coevo.score.counting import (
     build_index,
     compute_dense_limit,
@@ -29,19 +29,20 @@ from coevo.score.counting import (
     split_into_batches,
 )
 from coevo.score.families import FamilyBatch
-from coevo.score.family_kernels import (
+from coevo.score.independence import CountedTriples, TripleBatch
+from coevo.score.kernels import (
+    BITS,
     SPARSE,
     BatchPlan,
     TableSums,
     count_shared_tables,
     evaluate_families,
+    evaluate_sparse,
+    make_sparse_scratch,
+    measure_pairs,
 )
-from coevo.score.independence import CountedTriples, TripleBatch
-from coevo.score.pair_kernels import measure_pairs
 from coevo.score.scores import Score
-from coevo.score.sparse_kernels import evaluate_sparse, make_sparse_scratch
 from coevo.signatures import accept_options
-from coevo.work_time import check_deadline
 
 __all__ = ["FamilyScorer"]
 
@@ -78,7 +79,7 @@ class FamilyScorer(Scorer):
         Penalty for each parent, in nats: a log prior that every arc has.
     sparse_penalty : float
         Cost of tables with few rows, as a multiple of the regret of the child: see
-        `coevo.score.sparse_penalty`.
+        `coevo.score.penalties`.
     max_table : int, optional
         Maximum number of cells of the table of a variable with parents (default: no limit). A
         family with a larger table scores minus infinity, so that no search chooses it.

@@ -13,7 +13,7 @@
 - ``mmhc``: tests of independence, then hill climbing between neighbours
 - ``wong``: tests of independence, then one species of parent sets for each variable
 
-Other packages can add methods (`coevo.search.method_text`).
+Other packages can add methods (`coevo.search.registry`).
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +22,6 @@ from coevo.lazy_names import import_lazily
 
 if TYPE_CHECKING:
     from coevo.search.base import Info, Method, Problem, Search, SearchState
-    from coevo.search.budget import Budget, StopReason
     from coevo.search.ccga import CCGA, CCGAState
     from coevo.search.ccma import CCMA, CCMAState
     from coevo.search.checkpoint_file import (
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
         write_checkpoint,
         write_state,
     )
-    from coevo.search.chow_liu import ChowLiu
     from coevo.search.cooperation import Cooperation, Generation, Species
     from coevo.search.encoding import (
         Mask,
@@ -48,29 +46,30 @@ if TYPE_CHECKING:
     from coevo.search.islands import Islands, IslandsState
     from coevo.search.k2 import K2, K2State
     from coevo.search.k2ga import K2GA, K2GAState
-    from coevo.search.loop import GenerationLoop
+    from coevo.search.loop import Budget, GenerationLoop, StopReason
     from coevo.search.mdlep import MDLEP, MDLEPState
-    from coevo.search.method_text import split_methods
     from coevo.search.mmhc import MMHC, MMHCState
-    from coevo.search.naive_bayes import NaiveBayes
     from coevo.search.pc import PC, PCState
-    from coevo.search.registry import METHODS, ChosenMethod, choose_method, make_method
+    from coevo.search.registry import (
+        METHODS,
+        ChosenMethod,
+        choose_method,
+        make_method,
+        split_methods,
+    )
     from coevo.search.result import Checkpoint, HistoryRow, SearchResult
     from coevo.search.run import Callback, CheckpointCallback, run_search
     from coevo.search.spec import SearchSpec, describe_difference, make_spec
     from coevo.search.tabu import Tabu, TabuState
-    from coevo.search.tan import TAN
-    from coevo.search.tree_search import TreeState
+    from coevo.search.trees import TAN, ChowLiu, NaiveBayes, TreeState
     from coevo.search.wong import Wong, WongState
 else:
     __getattr__, __dir__ = import_lazily(
         __name__,
         base="Info Method Problem Search SearchState",
-        budget="Budget StopReason",
         ccga="CCGA CCGAState",
         ccma="CCMA CCMAState",
         checkpoint_file="StoredCheckpoint read_state write_checkpoint write_state",
-        chow_liu="ChowLiu",
         cooperation="Cooperation Generation Species",
         encoding="Mask Order decode decode_dag encode_dag format_solution n_bits",
         ga="GA GAState",
@@ -79,19 +78,16 @@ else:
         islands="Islands IslandsState",
         k2="K2 K2State",
         k2ga="K2GA K2GAState",
-        loop="GenerationLoop",
+        loop="Budget GenerationLoop StopReason",
         mdlep="MDLEP MDLEPState",
-        method_text="split_methods",
         mmhc="MMHC MMHCState",
-        naive_bayes="NaiveBayes",
         pc="PC PCState",
-        registry="METHODS ChosenMethod choose_method make_method",
+        registry="ChosenMethod METHODS choose_method make_method split_methods",
         result="Checkpoint HistoryRow SearchResult",
         run="Callback CheckpointCallback run_search",
         spec="SearchSpec describe_difference make_spec",
         tabu="Tabu TabuState",
-        tan="TAN",
-        tree_search="TreeState",
+        trees="ChowLiu NaiveBayes TAN TreeState",
         wong="Wong WongState",
     )
 

@@ -21,17 +21,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.score import FamilyBatch
-from coevo.search.allowed_kernels import OrderScratch, make_scratch
-from coevo.search.archive_kernels import (
+from coevo.search.base import Problem
+from coevo.search.order_kernels import (
+    Families,
+    FamilyIndex,
     MergedFamilies,
     NewFamilies,
+    OrderScratch,
+    index_families,
+    make_scratch,
     merge_families,
     merge_hashes,
 )
-from coevo.search.base import Problem
-from coevo.search.family_index_kernels import Families, FamilyIndex, index_families
 
 __all__ = [
     "MAX_FAMILIES_PER_CHILD",

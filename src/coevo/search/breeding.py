@@ -31,11 +31,9 @@ from numpy.typing import NDArray
 
 from coevo.graph import ArcRules
 from coevo.search.archive import Archive, ParentSet, hash_keys
-from coevo.search.family_index_kernels import Families, list_relatives
 from coevo.search.masks import Turns
 from coevo.search.operators import Orders, cycle_crossover
-from coevo.search.order_kernels import flag_nearby_responses
-from coevo.search.perturbation_kernels import draw_order
+from coevo.search.order_kernels import Families, draw_order, flag_nearby_responses, list_relatives
 
 __all__ = ["ELITE", "ParentSetBreeder", "breed_orders", "describe_masks"]
 

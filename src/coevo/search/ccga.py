@@ -24,7 +24,7 @@ work: caching of local scores and parallel evaluation. This module uses both, an
 generation as one batch. That changes the time, not the result.
 
 Constraints hold because of how an order and a mask are decoded
-(`coevo.search.decode_kernels`). The order and the mask stay unchanged, and nothing is repaired.
+(`coevo.search.graph_kernels`). The order and the mask stay unchanged, and nothing is repaired.
 
 References
 ----------
@@ -47,10 +47,20 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_number
 from coevo.errors import bad_parameter
-from coevo.search.base import Info, Method, Problem, Search, SearchState
-from coevo.search.budget import Budget
+from coevo.search.base import (
+    PERMUTATIONS,
+    SCORES,
+    Array,
+    Info,
+    Method,
+    Problem,
+    Schema,
+    Search,
+    SearchState,
+)
 from coevo.search.cooperation import Cooperation, Generation, Species
 from coevo.search.encoding import encode_dag, n_bits
+from coevo.search.loop import Budget
 from coevo.search.operators import (
     Masks,
     Orders,
@@ -64,7 +74,6 @@ from coevo.search.operators import (
 )
 from coevo.search.solution_scorer import SolutionScorer
 from coevo.search.species import MaskRow, Populations, count_pairs
-from coevo.search.state_schema import PERMUTATIONS, SCORES, Array, Schema
 
 __all__ = ["CCGA", "CCGAState"]
 

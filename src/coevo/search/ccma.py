@@ -13,7 +13,7 @@ cycles and nothing is repaired. The differences from the paper, and the reasons:
 - **Local search improves orders.** An insertion move puts one variable into its best place, with
   the best response at each place (`coevo.search.order_kernels`). After a generation without a
   better structure, local optima are perturbed, as a whole and in small parts, and climb again
-  (`coevo.search.perturbation_kernels`). As long as new families improve the structure, the time is
+  (`coevo.search.order_kernels`). As long as new families improve the structure, the time is
   better spent on further families.
 - **Masks decide which families are scored.** In a generation masks have turns. A turn extends a
   parent set of one child: it scores the set with each candidate of the mask for this child. The
@@ -106,9 +106,9 @@ from coevo.search.breeding import (
     ParentSetBreeder,
     breed_orders,
 )
-from coevo.search.budget import Budget
 from coevo.search.ccma_state import CCMAState, make_archive_fields, make_mask_fields
 from coevo.search.encoding import encode_dag
+from coevo.search.loop import Budget
 from coevo.search.masks import (
     N_CANDIDATES,
     Masks,

@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.search.archive import Archive
-from coevo.search.base import SearchState
-from coevo.search.breeding import describe_masks
-from coevo.search.masks import LEAST_HOPE, N_CANDIDATES, Masks, list_paying_pairs
-from coevo.search.operators import Orders
-from coevo.search.species import MaskRow, MaskWork, Populations
-from coevo.search.state_schema import (
+from coevo.search.base import (
     FINITE,
     LARGEST_SCORE,
     OFFSETS,
@@ -25,8 +20,13 @@ from coevo.search.state_schema import (
     Array,
     Flag,
     Schema,
+    SearchState,
     make_range,
 )
+from coevo.search.breeding import describe_masks
+from coevo.search.masks import LEAST_HOPE, N_CANDIDATES, Masks, list_paying_pairs
+from coevo.search.operators import Orders
+from coevo.search.species import MaskRow, MaskWork, Populations
 
 __all__ = ["CCMAState", "make_archive_fields", "make_mask_fields", "merge_populations"]
 

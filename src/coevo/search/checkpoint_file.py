@@ -7,10 +7,10 @@ It may also hold the extra arrays of the checkpoint. All parts are in one file, 
 belong together.
 
 A file is checked when it is read: a digest shows whether an entry was changed, and the schema of
-the state (`coevo.search.state_schema`) whether its fields can be used.
+the state (`coevo.search.base`) whether its fields can be used.
 
 Nothing is pickled. A random generator is not part of a state: the number of a generation
-determines its random stream (`coevo.randomness`). A state and a seed are all that a search
+determines its random stream (`coevo.runtime.randomness`). A state and a seed are all that a search
 needs to resume.
 """
 
@@ -25,18 +25,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from coevo.checkpoints import (
+from coevo.checks import is_int, is_number
+from coevo.errors import FormatError
+from coevo.files.checkpoints import (
     DIGEST,
     make_damage_error,
     make_not_a_state_error,
     read_entries,
     write_entries,
 )
-from coevo.checks import is_int, is_number
-from coevo.errors import FormatError
-from coevo.search.base import SearchState
+from coevo.search.base import STATES_OF, SearchState, find_flaw
 from coevo.search.result import Checkpoint, HistoryRow
-from coevo.search.state_schema import STATES_OF, find_flaw
 
 __all__ = ["StoredCheckpoint", "read_state", "write_checkpoint", "write_state"]
 

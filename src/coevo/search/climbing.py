@@ -20,10 +20,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.runtime.deadline import OutOfTime, check_deadline
 from coevo.score import FamilyBatch, toggle_families
-from coevo.search.base import LEAST_GAIN, Problem
-from coevo.search.best_parents import add_best_parents
-from coevo.search.climb_kernels import (
+from coevo.search.base import ACYCLIC, FINITE, LEAST_GAIN, SCORES, Array, Problem, Schema
+from coevo.search.graph_kernels import (
     NEVER,
     REVERSE,
     UNKNOWN,
@@ -36,8 +36,7 @@ from coevo.search.climb_kernels import (
     find_best_move,
     find_steepest_move,
 )
-from coevo.search.state_schema import ACYCLIC, FINITE, SCORES, Array, Schema
-from coevo.work_time import OutOfTime, check_deadline
+from coevo.search.sparse_climb import add_best_parents
 
 __all__ = ["CLIMB_SCHEMA", "MOVES_PER_STEP", "Climb", "Move", "climb_up"]
 

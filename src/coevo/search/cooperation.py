@@ -43,8 +43,8 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_int
 from coevo.errors import bad_parameter
+from coevo.runtime.deadline import check_deadline
 from coevo.search.operators import Indices, Scores, pair_at_random, select_by_tournament
-from coevo.work_time import check_deadline
 
 __all__ = ["Cooperation", "Generation", "Species"]
 

@@ -44,9 +44,20 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.errors import bad_parameter
+from coevo.runtime.deadline import OutOfTime, check_deadline
 from coevo.score import FamilyBatch
-from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
-from coevo.search.budget import Budget
+from coevo.search.base import (
+    LEAST_GAIN,
+    Array,
+    Info,
+    Method,
+    Number,
+    Problem,
+    Schema,
+    Search,
+    SearchState,
+    make_range,
+)
 from coevo.search.equivalence import (
     BitSet,
     EquivalenceClass,
@@ -55,8 +66,7 @@ from coevo.search.equivalence import (
     make_parent_sets,
 )
 from coevo.search.ges_operators import TURN, Operator, OperatorQueue, apply_operator
-from coevo.search.state_schema import Array, Number, Schema, make_range
-from coevo.work_time import OutOfTime, check_deadline
+from coevo.search.loop import Budget
 
 __all__ = ["GES", "GESState"]
 

@@ -23,10 +23,19 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.search.base import LEAST_GAIN, Info, Method, Problem, Search, SearchState
-from coevo.search.budget import Budget
+from coevo.search.base import (
+    LEAST_GAIN,
+    Flag,
+    Info,
+    Method,
+    Number,
+    Problem,
+    Schema,
+    Search,
+    SearchState,
+)
 from coevo.search.climbing import CLIMB_SCHEMA, Climb, Move, climb_up
-from coevo.search.state_schema import Flag, Number, Schema
+from coevo.search.loop import Budget
 
 __all__ = ["HillClimb", "HillClimbState"]
 

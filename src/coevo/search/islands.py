@@ -48,9 +48,9 @@ from coevo.search.base import (
     Search,
     SearchState,
 )
-from coevo.search.budget import Budget
 from coevo.search.ccma import CCMA, CCMAState
 from coevo.search.ccma_state import merge_populations
+from coevo.search.loop import Budget
 from coevo.search.species import Populations, name_credit
 
 __all__ = ["Epoch", "Islands", "IslandsState", "Runner", "run_in_sequence"]

@@ -41,15 +41,24 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_choice, is_int, is_number
 from coevo.errors import bad_choice, bad_parameter
-from coevo.search.base import Info, Method, Problem, Search, SearchState
-from coevo.search.budget import Budget
-from coevo.search.decode_kernels import put_required_first
+from coevo.search.base import (
+    PERMUTATIONS,
+    SCORES,
+    Array,
+    Info,
+    Method,
+    Problem,
+    Schema,
+    Search,
+    SearchState,
+)
 from coevo.search.encoding import encode_dag
-from coevo.search.greedy_parents import GreedyParents, Grown
+from coevo.search.graph_kernels import put_required_first
+from coevo.search.k2 import GreedyParents, Grown
+from coevo.search.loop import Budget
 from coevo.search.operators import Indices, Orders, Scores, draw_orders, select_by_rank
 from coevo.search.order_operators import CROSSOVERS, MUTATIONS, CrossoverDraws, MutationDraws
 from coevo.search.species import Populations
-from coevo.search.state_schema import PERMUTATIONS, SCORES, Array, Schema
 
 __all__ = ["K2GA", "K2GAState"]
 

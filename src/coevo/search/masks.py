@@ -37,12 +37,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from coevo.runtime.deadline import OutOfTime
 from coevo.score import FamilyBatch, toggle_families
 from coevo.search.archive import Archive, hash_keys
 from coevo.search.base import LEAST_GAIN, Problem
-from coevo.search.best_parents import add_best_parents
 from coevo.search.parent_extension import Extensions
-from coevo.work_time import OutOfTime
+from coevo.search.sparse_climb import add_best_parents
 
 __all__ = [
     "N_CANDIDATES",

@@ -20,9 +20,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError
-from coevo.search.cycle_kernels import number_pairs
+from coevo.runtime.deadline import check_deadline
 from coevo.search.encoding import n_bits
-from coevo.work_time import check_deadline
+from coevo.search.graph_kernels import number_pairs
 
 __all__ = [
     "cycle_crossover",

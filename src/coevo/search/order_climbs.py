@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from coevo.search.archive import Archive
 from coevo.search.base import Problem
-from coevo.search.decode_kernels import put_required_first
+from coevo.search.graph_kernels import put_required_first
 from coevo.search.operators import Orders
-from coevo.search.perturbation_kernels import GLOBAL_DRAWS, LOCAL_DRAWS, climb_orders
+from coevo.search.order_kernels import GLOBAL_DRAWS, LOCAL_DRAWS, climb_orders
 
 __all__ = ["ClimbDraws", "find_responses", "improve_orders"]
 

@@ -9,7 +9,7 @@ of columns. The levels end when no variable has enough neighbours.
 Then come the colliders. The first separator of a pair is a matter of chance, so PC asks all of them
 (the majority rule of the same paper): each pair a, b with a common neighbour c is tested given
 every set of neighbours of a, then of b. The triple is a collider a -> c <- b if fewer than half of
-the sets that separate a and b have c. `coevo.search.pc_orientation` does the rest.
+the sets that separate a and b have c. `coevo.search.pc_tests` does the rest.
 
 PC does not maximise a score. The score of its structure is reported only. A pair without an edge is
 one that some test could not tell from independent: with few rows PC finds too few edges rather than
@@ -46,11 +46,24 @@ from numpy.typing import NDArray
 
 from coevo.checks import is_int, is_number
 from coevo.errors import bad_parameter
+from coevo.runtime.deadline import check_deadline
 from coevo.score import TripleBatch
 from coevo.score.independence import check_test
-from coevo.search.base import Info, Method, Problem, Search, SearchState
-from coevo.search.budget import Budget
-from coevo.search.pc_orientation import find_triples, orient
+from coevo.search.base import (
+    OFFSETS,
+    SYMMETRIC,
+    Array,
+    Flag,
+    Info,
+    Method,
+    Number,
+    Problem,
+    Schema,
+    Search,
+    SearchState,
+    make_range,
+)
+from coevo.search.loop import Budget
 from coevo.search.pc_tests import (
     ColliderTests,
     EdgeTests,
@@ -58,10 +71,10 @@ from coevo.search.pc_tests import (
     Separators,
     Triple,
     TripleVotes,
+    find_triples,
     make_chunks,
+    orient,
 )
-from coevo.search.state_schema import OFFSETS, SYMMETRIC, Array, Flag, Number, Schema, make_range
-from coevo.work_time import check_deadline
 
 __all__ = ["PC", "PCState"]
 

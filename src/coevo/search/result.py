@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from coevo.equality import have_equal_fields
+from coevo.checks import have_equal_fields
 from coevo.graph import DAG
+from coevo.runtime.deadline import check_deadline
 from coevo.score import CacheStatistics
 from coevo.search.base import Info, SearchState
-from coevo.search.budget import StopReason
-from coevo.search.support import Support
+from coevo.search.loop import StopReason
 
 if TYPE_CHECKING:
     from coevo.view.picture import Picture
 
-__all__ = ["Checkpoint", "HistoryRow", "SearchResult"]
+__all__ = ["Checkpoint", "HistoryRow", "SearchResult", "Support", "arc_support"]
+
+
+# The support of an arc: the share of the last population that joins its two variables.
+#
+# A method with a population ends with many structures. The best one is the result. The *support*
+# of an arc is the share of these structures that join its two variables, in either direction. The
+# direction does not count: where the data cannot direct an edge, its direction is random. Every
+# structure counts once, whatever its score.
+#
+# Support shows how far the survivors agree. It is not a probability and not a confidence: the
+# structures were bred from each other and selected on the same rows. Use the bootstrap for the
+# confidence of an arc (`coevo.posteriors.bootstrap`).
+
+
+Support = NDArray[np.float64]  # (n, n), symmetric: share of structures that join two variables
+
+
+def arc_support(structures: Iterable[NDArray[np.bool_]]) -> Support | None:
+    """Return the share of structures that join each two variables; None without structures.
+
+    >>> arc_support(np.array([[[0, 1], [0, 0]], [[0, 0], [0, 0]]], dtype=bool))
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    counts: NDArray[np.int64] | None = None
+    n_structures = 0
+    for adjacency in structures:
+        check_deadline()
+        edges = adjacency | adjacency.T
+        counts = edges.astype(np.int64) if counts is None else counts + edges
+        n_structures += 1
+    return None if counts is None else counts / n_structures
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +143,7 @@ class SearchResult:
     support : array of float, (n, n), or None
         The share of structures in the last population that join two variables, in
         canonical order; None for a method without a population, or if the time limit left no
-        time for it. `coevo.search.support` explains how to read it.
+        time for it. `coevo.search.result` explains how to read it.
     """
 
     dag: DAG

@@ -15,19 +15,15 @@ from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, bad_parameter
 from coevo.graph import DAG, Constraints, read_constraints
-from coevo.interrupts import defer_interrupts
-from coevo.memory import check_memory
-from coevo.randomness import RandomState, resolve_seed
+from coevo.runtime.deadline import OutOfTime, defer_interrupts, limit_work_time, measure_work_time
+from coevo.runtime.memory import check_memory
+from coevo.runtime.randomness import RandomState, resolve_seed
 from coevo.score import CacheStatistics, Scorer
-from coevo.search.base import Info, Method, Problem, Search, SearchState
-from coevo.search.budget import Budget, StopReason
-from coevo.search.loop import SHARE_OF_GRACE, GenerationLoop
+from coevo.search.base import Info, Method, Problem, Search, SearchState, find_flaw
+from coevo.search.loop import SHARE_OF_GRACE, Budget, GenerationLoop, StopReason
 from coevo.search.registry import choose_method, open_search
-from coevo.search.result import Checkpoint, HistoryRow, SearchResult
-from coevo.search.state_schema import find_flaw
-from coevo.search.support import Support, arc_support
+from coevo.search.result import Checkpoint, HistoryRow, SearchResult, Support, arc_support
 from coevo.signatures import check_keywords
-from coevo.work_time import OutOfTime, limit_work_time, measure_work_time
 
 __all__ = ["Callback", "CheckpointCallback", "list_callbacks", "run_search"]
 

@@ -12,9 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.runtime.deadline import check_deadline
 from coevo.score import FamilyBatch
 from coevo.search.base import Problem
-from coevo.search.decode_kernels import (
+from coevo.search.graph_kernels import (
     DecodeRules,
     FamilyTable,
     ParentLimits,
@@ -24,7 +25,6 @@ from coevo.search.decode_kernels import (
     read_families,
 )
 from coevo.search.operators import Indices, Masks, Orders, Scores
-from coevo.work_time import check_deadline
 
 __all__ = ["SolutionScorer"]
 

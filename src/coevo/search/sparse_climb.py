@@ -10,17 +10,24 @@ gains in one batch.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coevo.runtime.deadline import OutOfTime, check_deadline
 from coevo.score import FamilyBatch
 from coevo.search.base import LEAST_GAIN, Problem
-from coevo.search.climb_kernels import N_KINDS, NEVER
-from coevo.search.sparse_climb_kernels import SparseGraph, choose_moves, list_toggles, rank_moves
-from coevo.work_time import OutOfTime, check_deadline
+from coevo.search.graph_kernels import (
+    N_KINDS,
+    NEVER,
+    SparseGraph,
+    choose_moves,
+    list_toggles,
+    rank_moves,
+)
 
-__all__ = ["SparseClimb"]
+__all__ = ["SparseClimb", "add_best_parents"]
 
 VARIABLES_PER_MOVE = 64  # one move a round for each so many variables, at least one
 TIE = 10 * LEAST_GAIN  # gains are rounded to this, so that round-off does not decide
@@ -148,3 +155,49 @@ def _find_reverse_places(candidates: NDArray[np.int32]) -> NDArray[np.int64]:
     at = ascending[np.minimum(at, max(0, len(pair) - 1))]
     is_found = (pair[at] == wanted) & (child != other)
     return np.where(is_found, at % max(1, k), -1).reshape(n, k)
+
+
+# A structure from the gains of single arcs, for a search that runs out of time at its start.
+#
+# On a wide table the first thing that a local search needs, the gain of each possible arc, may
+# take longer than its time limit. What is known by then is still worth something: each variable
+# takes its best parent, the arcs with the largest gain first, unless one closes a cycle.
+
+
+def add_best_parents(
+    problem: Problem, gains: Iterable[tuple[int, NDArray[np.float64]]]
+) -> NDArray[np.bool_]:
+    """Return the start structure of a problem with the best further parent of some variables.
+
+    `gains` has these variables, each with the gain of adding every other one to its parents in the
+    start structure; minus infinity where that is not allowed.
+    """
+    adjacency, rules = problem.start.copy(), problem.rules
+    found: list[tuple[float, int, int]] = []
+    for child, own_gains in gains:
+        is_held = adjacency[:, child]
+        if is_held.sum() < rules.max_parents:
+            possible = np.where(rules.allowed[:, child] & ~is_held, own_gains, -np.inf)
+            parent = int(possible.argmax())
+            found.append((-float(possible[parent]), child, parent))
+    above: dict[int, list[int]] = {}
+    for parent, child in np.argwhere(adjacency).tolist():
+        above.setdefault(child, []).append(parent)
+    for loss, child, parent in sorted(found):
+        if -loss > LEAST_GAIN and not _is_above(above, child, parent):
+            adjacency[parent, child] = True
+            above.setdefault(child, []).append(parent)
+    return adjacency
+
+
+def _is_above(above: Mapping[int, list[int]], variable: int, other: int) -> bool:
+    """Return whether a variable is an ancestor of another one, or the same."""
+    waiting, seen = [other], {other}
+    while waiting:
+        one = waiting.pop()
+        if one == variable:
+            return True
+        new = [parent for parent in above.get(one, ()) if parent not in seen]
+        seen.update(new)
+        waiting.extend(new)
+    return False

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Unpack
 
 from coevo import __version__
-from coevo.checkpoints import describe_difference
 from coevo.checks import as_plain
 from coevo.data import Dataset
 from coevo.errors import bad_parameter
+from coevo.files.checkpoints import describe_difference
 from coevo.graph import DAG, Arc, Constraints, read_constraints
 from coevo.options import (
     ObjectiveOptions,
@@ -31,10 +31,10 @@ from coevo.options import (
     list_options,
     select_options,
 )
-from coevo.randomness import resolve_seed
+from coevo.runtime.randomness import resolve_seed
 from coevo.score import FamilyScorer, Score, Scorer, make_score
 from coevo.search.base import Method, SearchState
-from coevo.search.budget import Budget
+from coevo.search.loop import Budget
 from coevo.search.registry import choose_method, find_code_hash
 from coevo.search.result import Checkpoint, SearchResult
 from coevo.search.run import Callback, CheckpointCallback, run_search

@@ -16,8 +16,7 @@ from typing import Any
 from coevo.learning import LearnResult, LearnTask
 from coevo.learning.structure_posterior import describe_step, run_posterior
 from coevo.posteriors.settings import PosteriorSettings
-from coevo.studio.job_task import open_job_task
-from coevo.studio.worker import JobContext
+from coevo.studio.jobs import JobContext, open_job_task
 
 __all__ = ["run"]
 

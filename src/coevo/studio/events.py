@@ -28,9 +28,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coevo.json_text import load_json
-from coevo.run_files import format_json_line
-from coevo.species_record import are_masks, are_orders, is_number, is_row, is_work
+from coevo.files.files import load_json
+from coevo.files.run_folder import format_json_line
+from coevo.search.species import are_masks, are_orders, is_number, is_row, is_work
 
 __all__ = ["EVENTS", "EventLog", "Feed", "format_event", "parse_event", "read_events"]
 

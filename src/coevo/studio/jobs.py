@@ -1,6 +1,6 @@
 """Long work, each in its own process: start, stop, resume, and what is known after a kill.
 
-The work on a run is a *job*. Its kind (``learn`` and others, see `coevo.studio.worker`) and its
+The work on a run is a *job*. Its kind (``learn`` and others, see `coevo.studio.jobs`) and its
 state stand in ``job.json`` of the run folder:
 
     queued, running     it waits for its turn; its process runs
@@ -15,28 +15,61 @@ there are new events. The server alone writes ``job.json``.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from coevo.errors import CoevoError, FileError, FormatError, ParameterError
-from coevo.run_files import write_json
-from coevo.studio.events import parse_event, read_events
-from coevo.studio.workspace import JOB_FILE, RUNS, InUseError, Workspace, read_object
+from coevo.errors import (
+    CoevoError,
+    FileError,
+    FormatError,
+    ParameterError,
+    describe_shortage,
+    is_shortage,
+)
+from coevo.files.run_folder import write_json
+from coevo.learning import LearnTask, check_settings, open_task
+from coevo.runtime.deadline import is_interrupt
+from coevo.runtime.threads import count_usable_cores
+from coevo.studio.events import EventLog, parse_event, read_events
+from coevo.studio.run_options import check_given
+from coevo.studio.workspace import (
+    JOB_FILE,
+    RUNS,
+    STUDIO_FILE,
+    InUseError,
+    StoredTable,
+    Workspace,
+    read_object,
+)
 
-__all__ = ["ACTIVE", "KINDS", "Job", "Jobs", "read_job"]
+__all__ = [
+    "ACTIVE",
+    "KINDS",
+    "TASKS",
+    "Job",
+    "JobContext",
+    "Jobs",
+    "main",
+    "open_job_task",
+    "read_job",
+]
 
 ACTIVE = ("queued", "running")
 STATES = (*ACTIVE, "done", "failed", "stopped", "interrupted")
-KINDS = ("learn", "confidence")  # of work; see `coevo.studio.worker.TASKS`
+KINDS = ("learn", "confidence")  # of work; see `coevo.studio.jobs.TASKS`
 WORKER = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from coevo.studio.worker import main; main()"
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from coevo.studio.jobs import main; main()"
 )
 SECONDS_TO_END = 10.0  # for processes to save their work when the server ends
 UNKNOWN_END = "The process ended without a result, perhaps because memory ran out."
@@ -282,3 +315,104 @@ def _send(process: subprocess.Popen[bytes], line: bytes) -> None:
     with contextlib.suppress(OSError, ValueError):
         process.stdin.write(line)
         process.stdin.flush()
+
+
+# What the process of a job does: it reads ``job.json``, works, and appends events.
+#
+# Its input is a pipe from the server. The line ``stop`` is a Ctrl-C: the work is saved. When the
+# pipe closes the server has ended, and so does this process. Its output tells the server, with an
+# empty line, that there are new events. A line that is not empty is an event for which the disk
+# has no space. Nothing else may write to it.
+
+
+TASKS = {  # modules with ``run(context)``, by the kind of job
+    "learn": "coevo.studio.learn_job",
+    "confidence": "coevo.studio.confidence_job",
+}
+
+
+class JobContext:
+    """What a task sees: the run folder, what was asked, and the log of events."""
+
+    def __init__(self, folder: Path, ticks: int) -> None:
+        self.folder, self._ticks = folder, ticks
+        self.workspace = Workspace(Path.cwd())
+        self.job = read_job(folder)
+        self.options: dict[str, Any] = self.job.get("options", {})
+        self.log = EventLog(folder)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The table and the options of the run, checked."""
+        return check_given(read_object(self.folder / STUDIO_FILE), self.folder.name)
+
+    def emit(self, kind: str, **content: Any) -> None:
+        """Append an event, and tell the server."""
+        line = memoryview(self.log.append(kind, {"job": self.job.get("kind"), **content}) or b"\n")
+        with contextlib.suppress(OSError):
+            while line:
+                line = line[os.write(self._ticks, line) :]
+
+
+def main() -> None:
+    """Do the work of a job: the run folder is the only argument."""
+    ticks = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Thread(target=_obey, daemon=True).start()
+    context = JobContext(Path(sys.argv[1]), ticks)
+    kind = str(context.job.get("kind"))
+    try:
+        context.emit("begin", resume=bool(context.options.get("resume")))
+        is_stopped = import_module(TASKS[kind]).run(context)
+        context.emit("done", is_stopped=bool(is_stopped))
+    except BaseException as error:
+        if is_interrupt(error):
+            context.emit("done", is_stopped=True)
+            return
+        context.emit("failed", error=_describe(error))
+        sys.exit(1)
+
+
+def _obey() -> None:
+    """Follow what the server says; end with it."""
+    for line in sys.stdin:
+        if line.strip() == "stop":
+            _thread.interrupt_main()
+    os._exit(1)
+
+
+def _describe(error: BaseException) -> str:
+    """Return an error in one sentence."""
+    if is_shortage(error) and not isinstance(error, CoevoError):
+        return describe_shortage()
+    if isinstance(error, CoevoError | OSError):
+        return str(error)
+    return f"The work failed: {type(error).__name__}: {error}"
+
+
+# The task of a job: the table and the options of its run, opened as ``coevo learn`` opens them.
+
+
+@contextlib.contextmanager
+def open_job_task(
+    context: JobContext, *, resume: bool, **more: Any
+) -> Iterator[tuple[LearnTask, StoredTable]]:
+    """Yield the task of the run and its table, on all cores; `more` are further options."""
+    given = context.given
+    table = context.workspace.open_table(given["table"])
+    context.emit("status", text=f"Reading {table.name} ...")
+    options = {**given["options"], "n_jobs": count_usable_cores(), **more}
+    settings = check_settings("learn", "--max-parents", **options)
+    path = table.path.relative_to(context.workspace.root)
+    with open_task(
+        settings,
+        str(path),
+        source=path.name,
+        output=context.folder,
+        resume=resume,
+        command=given["command"],
+    ) as task:
+        yield task, table

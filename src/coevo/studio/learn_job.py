@@ -28,8 +28,7 @@ from coevo.learning import LearnTask
 from coevo.search import Checkpoint, HistoryRow
 from coevo.search.species import list_credit, summarise_species
 from coevo.studio.events import read_events
-from coevo.studio.job_task import open_job_task
-from coevo.studio.worker import JobContext
+from coevo.studio.jobs import JobContext, open_job_task
 from coevo.studio.workspace import TABLE_FILE, read_object
 
 __all__ = ["Reporter", "run"]

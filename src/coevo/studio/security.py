@@ -14,7 +14,7 @@ order:
    it. So is one that stops coming. An answer to a body that was not read ends its connection.
 5. **Number.** Whoever has the secret can have many requests open, but not any number.
 
-`coevo.studio.connections` limits what comes before a request is complete.
+`coevo.studio.server` limits what comes before a request is complete.
 
 Every answer has a content security policy without inline script, and forbids frames and sniffing.
 """
@@ -28,14 +28,23 @@ import ipaddress
 import json
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 
-__all__ = ["UPLOADS", "Guard", "Rules", "format_host", "is_loopback", "normalise_host"]
+__all__ = [
+    "LOGIN_PAUSE",
+    "UPLOADS",
+    "Guard",
+    "LoginAttempts",
+    "Rules",
+    "format_host",
+    "is_loopback",
+    "normalise_host",
+]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -345,3 +354,41 @@ async def _enter(send: Send, rules: Rules) -> None:
     ]
     await send({"type": "http.response.start", "status": 303, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
+
+
+# Attempts to log in with a password take turns, so that nobody can guess quickly.
+#
+# Each address has a queue of its own: guesses from one machine do not delay the owner on another.
+# A queue is short. Whoever fills it is refused at once, so no attempt waits long.
+
+
+LOGIN_PAUSE = 1.0  # seconds after a wrong password
+MAX_WAITING = 5  # attempts of one address at a time
+
+
+@dataclass
+class _Queue:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    n_waiting: int = 0
+
+
+class LoginAttempts:
+    """The queues of all addresses that try to log in now."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, _Queue] = {}
+
+    @contextlib.asynccontextmanager
+    async def take_turn(self, address: str) -> AsyncIterator[None]:
+        """Wait for the turn of an attempt; raise a 429 if too many of this address wait."""
+        queue = self._queues.setdefault(address, _Queue())
+        if queue.n_waiting >= MAX_WAITING:
+            raise HTTPException(429, "There are too many attempts to log in. Wait some seconds.")
+        queue.n_waiting += 1
+        try:
+            async with queue.lock:
+                yield
+        finally:
+            queue.n_waiting -= 1
+            if not queue.n_waiting:
+                del self._queues[address]

@@ -20,30 +20,39 @@ line (`Workspace.add_named`).
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-from coevo.errors import FileError, FormatError
-from coevo.json_text import load_json
-from coevo.run_files import make_run_folder, write_json
+from coevo import __version__
+from coevo.errors import CoevoError, FileError, FormatError
+from coevo.files.files import load_json
+from coevo.files.run_folder import lock_run_folder, make_run_folder, write_json
+from coevo.view.picture.layout import Box, Layout, lay_out
 
 __all__ = [
     "NETWORKS",
     "RUNS",
     "TABLES",
+    "TRASH",
     "InUseError",
     "StoredTable",
     "Workspace",
     "check_name",
+    "make_lay_out",
     "make_name",
     "make_table_names",
+    "put_back",
     "read_object",
+    "throw_away",
 ]
 
 TABLES, RUNS, NETWORKS = "tables", "runs", "networks"
@@ -328,3 +337,143 @@ def _stay_inside(folder: Path, path: Path, name: str) -> Path:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise FileError(f"{name!r} is a link out of the workspace. Name it on the command line.")
     return path
+
+
+# The trash of a workspace: what a user removed can be put back.
+#
+# Each removed table, run or network is moved into a folder of its own below ``trash``, beside a
+# small file that says what it was. Nothing empties the trash but the user, who may delete the
+# folder.
+
+
+TRASH = "trash"
+FACTS, CONTENT = "removed.json", "content"
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+
+
+def throw_away(workspace: Workspace, kind: str, name: str) -> str | None:
+    """Move something into the trash; return the token that puts it back.
+
+    A path outside of the workspace is only forgotten, and has no token.
+    """
+    path = workspace.locate(kind, name)
+    if not path.is_relative_to(workspace.root):
+        workspace.remove(kind, name)
+        return None
+    token = uuid4().hex
+    folder = workspace.root / TRASH / token
+    make_run_folder(folder)
+    write_json(folder / FACTS, {"kind": kind, "name": name})
+    try:
+        with _keep_commands_out(path) if kind == RUNS else contextlib.nullcontext():
+            path.rename(folder / CONTENT)
+    except (InUseError, OSError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, InUseError):
+            raise
+        raise FileError(f"{name!r} cannot be removed: {error.strerror}.") from None
+    return token
+
+
+@contextlib.contextmanager
+def _keep_commands_out(folder: Path) -> Iterator[None]:
+    """Hold the lock of a run folder; raise `InUseError` if a command is writing to it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock_run_folder(folder))
+        except FileError:
+            raise InUseError(
+                f"Another command is writing to the run {folder.name!r}. Wait until it has ended, "
+                "or end it, then remove the run."
+            ) from None
+        yield
+
+
+def put_back(workspace: Workspace, token: str) -> tuple[str, str]:
+    """Move something out of the trash; return its kind and its name, which is a free one."""
+    folder = workspace.root / TRASH / token
+    if not _TOKEN.fullmatch(token) or not (folder / CONTENT).exists():
+        raise FileError("There is no such thing in the trash any more.")
+    facts = read_object(folder / FACTS)
+    kind, name = facts.get("kind"), facts.get("name")
+    if kind not in KINDS or not isinstance(name, str):
+        raise FormatError(f"{str(folder / FACTS)!r} is damaged: it does not say what was removed.")
+    free = workspace.find_free_name(kind, check_name(name))
+    try:
+        (folder / CONTENT).rename(workspace.root / kind / free)
+    except OSError as error:
+        raise FileError(f"{name!r} cannot be put back: {error.strerror}.") from None
+    (folder / FACTS).unlink(missing_ok=True)
+    folder.rmdir()
+    return kind, free
+
+
+# Layouts that are kept in the workspace: a large graph takes seconds to lay out.
+#
+# A file holds the layout of one graph. Its name is the hash of the graph, of the sizes of its
+# boxes and of the version of coevo. A file that is damaged is made again.
+
+
+MOST = 300  # files; the oldest are removed
+SMALL = 60  # variables; laying out a smaller graph takes no longer than reading a file
+
+Arc = tuple[str, str]
+
+
+def make_lay_out(folder: Path) -> Callable[..., Layout]:
+    """Return a function like `lay_out` that keeps its results in a folder."""
+
+    def lay_out_once(
+        nodes: Iterable[str],
+        arcs: Iterable[Arc],
+        *,
+        sizes: Mapping[str, tuple[float, float]] | None = None,
+    ) -> Layout:
+        names, pairs, least = sorted(nodes), sorted(arcs), dict(sizes or {})
+        if len(names) <= SMALL:
+            return lay_out(names, pairs, sizes=least)
+        path = folder / f"{_make_hash(names, pairs, least)}.json"
+        found = _read(path)
+        if found is None:
+            found = lay_out(names, pairs, sizes=least)
+            _write(path, found)
+        return found
+
+    return lay_out_once
+
+
+def _make_hash(names: list[str], arcs: list[Arc], sizes: dict[str, Any]) -> str:
+    text = json.dumps([__version__, names, arcs, sorted(sizes.items())])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _read(path: Path) -> Layout | None:
+    """Return a kept layout, or None if there is none or if it is damaged."""
+    try:
+        found = load_json(path.read_text("utf-8"))
+        boxes = {
+            str(name): Box(float(x), float(y), float(width), tuple(map(str, lines)), float(extra))
+            for name, x, y, width, lines, extra in found["boxes"]
+        }
+        curves = {
+            (str(parent), str(child)): tuple((float(x), float(y)) for x, y in curve)
+            for parent, child, curve in found["curves"]
+        }
+        return Layout(float(found["width"]), float(found["height"]), boxes, curves)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _write(path: Path, layout: Layout) -> None:
+    """Keep a layout. Where the folder cannot be written, it is laid out again next time."""
+    boxes = [[n, b.x, b.y, b.width, list(b.lines), b.extra] for n, b in layout.boxes.items()]
+    curves = [[*arc, [list(point) for point in curve]] for arc, curve in layout.curves.items()]
+    content = {"width": layout.width, "height": layout.height, "boxes": boxes, "curves": curves}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, content)
+        kept = sorted(path.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)
+        for old in kept[:-MOST]:
+            old.unlink(missing_ok=True)
+    except (OSError, CoevoError):
+        return

@@ -35,10 +35,10 @@ from coevo.errors import (
 from coevo.graph.active_paths import find_active_paths
 from coevo.network import BayesianNetwork, JunctionTree
 from coevo.network.distribution import describe_approximation
-from coevo.network.estimated_beliefs import BeliefEstimator
-from coevo.network.evidence import encode_evidence, encode_state
 from coevo.network.explain import split_evidence
 from coevo.network.inference import most_probable_explanation
+from coevo.network.question import encode_evidence, encode_state
+from coevo.network.sampling import BeliefEstimator
 from coevo.signatures import check_keywords
 from coevo.view.page.document import find_curve
 from coevo.view.page.drawing import compute_view_box, format_path, make_arc_data, make_table_data

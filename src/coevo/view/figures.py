@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import ParameterError, import_optional
-from coevo.files import check_output_path, replace_file, write_text
+from coevo.files.files import check_output_path, replace_file, write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.checkpoints import write_or_raise
 from coevo.errors import FileError
 from coevo.experiments.bench.plan import Bench, BenchJob, BenchTable, find_true_structure
 from coevo.experiments.bench.report import (
@@ -44,7 +43,8 @@ from coevo.experiments.experiment import (
     make_numbers_table,
     run_missing_jobs,
 )
-from coevo.files import write_text
+from coevo.files.checkpoints import write_or_raise
+from coevo.files.files import write_text
 from coevo.io.journal import Journal, RunCallback
 from coevo.parallel import Cluster, Workers
 from coevo.view.figures import write_figure

@@ -16,15 +16,14 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from coevo.bundled import open_network
-from coevo.checks import is_int, is_number
+from coevo.checks import is_int, is_number, match_name
 from coevo.data import Dataset
 from coevo.errors import DataError, GraphError, ParameterError, bad_choice, bad_parameter
 from coevo.experiments.experiment import check_data_sources, check_no_repeats, derive_seed
 from coevo.experiments.peers import PEERS
 from coevo.graph import DAG
-from coevo.names import match_name
 from coevo.network import sample
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.score import BDeu, Score
 from coevo.search import ChosenMethod, SearchSpec, choose_method, make_spec
 
@@ -201,7 +200,7 @@ class Bench:
         Number of data sets of each network and size, and of splits of each table. Each method runs
         once on each of them.
     methods, peers : sequence of str
-        The methods, as texts (`coevo.search.method_text`), and the peers. A peer that is not
+        The methods, as texts (`coevo.search.registry`), and the peers. A peer that is not
         installed is left out.
     score : Score
         The score that each method maximises and by which each result is compared.

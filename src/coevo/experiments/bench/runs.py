@@ -39,7 +39,7 @@ from coevo.experiments.experiment import describe_machine, find_versions, hash_n
 from coevo.experiments.peers import PEERS
 from coevo.graph import DAG, Arc, compare
 from coevo.io.journal import Journal, RecordFormat
-from coevo.io.record_types import read_number
+from coevo.io.knowledge import read_number
 from coevo.network import fit_network, sample
 from coevo.parallel import JobOutcome, StartClock
 from coevo.score import FamilyScorer, Score

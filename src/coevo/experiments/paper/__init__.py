@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from coevo.checkpoints import write_or_raise
 from coevo.experiments.experiment import (
     ExperimentResult,
     check_experiment,
@@ -35,7 +34,8 @@ from coevo.experiments.paper.report import (
     make_times_table,
     summarise,
 )
-from coevo.files import write_text
+from coevo.files.checkpoints import write_or_raise
+from coevo.files.files import write_text
 from coevo.io.journal import RunCallback
 from coevo.parallel import Cluster
 from coevo.view.figures import write_figure

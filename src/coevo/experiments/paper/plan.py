@@ -24,7 +24,7 @@ from coevo.checks import is_int
 from coevo.errors import bad_parameter
 from coevo.experiments.experiment import check_data_sources, derive_seed, hash_networks
 from coevo.io.journal import Journal, JournalRecord, RecordFormat
-from coevo.io.record_types import read_number
+from coevo.io.knowledge import read_number
 from coevo.network import BayesianNetwork, sample
 from coevo.score import FamilyScorer
 from coevo.search import CCGA, K2, Budget, SearchSpec, make_spec

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from coevo.checkpoints import write_or_raise
 from coevo.experiments.experiment import (
     ExperimentResult,
     check_experiment,
@@ -42,7 +41,8 @@ from coevo.experiments.related_methods.summary import (
     make_results,
     summarise,
 )
-from coevo.files import write_text
+from coevo.files.checkpoints import write_or_raise
+from coevo.files.files import write_text
 from coevo.io.journal import RunCallback
 from coevo.parallel import Cluster
 from coevo.view.figures import write_figure

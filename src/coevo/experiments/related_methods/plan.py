@@ -38,7 +38,7 @@ from coevo.experiments.paper.plan import (
 from coevo.graph import CPDAG
 from coevo.io.journal import Journal
 from coevo.network import sample
-from coevo.randomness import random_stream
+from coevo.runtime.randomness import random_stream
 from coevo.score import FamilyScorer
 from coevo.search import (
     CCGA,

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import ParameterError
-from coevo.run_files import refuse_damaged_facts
+from coevo.files.run_folder import refuse_damaged_facts
 from coevo.studio.routes.explore import get_shelf
 from coevo.studio.routes.requests import Answer
 

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from coevo.checks import is_int
 from coevo.errors import FileError, ParameterError, bad_parameter
-from coevo.run_files import refuse_damaged_facts
+from coevo.files.run_folder import refuse_damaged_facts
 from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.routes.shell import describe_run
 from coevo.studio.run_options import read_given
@@ -49,7 +49,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
 
 def _show(studio: Studio, name: str) -> dict[str, Any]:
-    from coevo.studio.strength_record import describe_confidence
+    from coevo.studio.records import describe_confidence
 
     run = describe_run(studio, name)
     folder = studio.workspace.locate(RUNS, name)
@@ -89,7 +89,7 @@ def _check(studio: Studio, known: dict[str, Any], posterior: bool) -> None:
 
 
 def _draw(studio: Studio, name: str, text: str, has_all_arrows: bool) -> str:
-    from coevo.studio.strength_record import describe_confidence, draw_confidence
+    from coevo.studio.records import describe_confidence, draw_confidence
 
     try:
         least = float(text)

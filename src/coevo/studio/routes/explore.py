@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import CoevoError
-from coevo.run_files import refuse_damaged_facts
+from coevo.files.run_folder import refuse_damaged_facts
 from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, read_object
 
@@ -53,7 +53,7 @@ class Shelf:
     """The networks that were opened last, each with its page and its junction tree."""
 
     def __init__(self, studio: Studio) -> None:
-        from coevo.studio.layouts import make_lay_out
+        from coevo.studio.workspace import make_lay_out
 
         self._studio = studio
         self._lock = threading.Lock()

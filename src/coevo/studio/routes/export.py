@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from coevo.errors import bad_choice, format_list
-from coevo.run_files import refuse_damaged_facts
+from coevo.files.run_folder import refuse_damaged_facts
 from coevo.studio.routes.explore import get_shelf
 from coevo.studio.routes.predict import list_network_ids
 from coevo.studio.routes.requests import Answer
@@ -79,7 +79,7 @@ def _is_run(studio: Studio, network: str) -> bool:
 
 def _make_texts(studio: Studio, network: str) -> list[dict[str, str]]:
     """Return the texts: of the search for a run of the studio, else of reading the network."""
-    from coevo.studio.learn_text import format_python, format_terminal, format_text
+    from coevo.studio.run_options import format_python, format_terminal, format_text
 
     place = studio.locate_network(network)
     name = network.partition(":")[2]

@@ -30,7 +30,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
         return Answer(await studio.run(_check, studio, name, given))
 
     async def store(request: Request) -> Response:
-        from coevo.studio.knowledge_record import KnowledgeError, StaleKnowledgeError
+        from coevo.studio.records import KnowledgeError, StaleKnowledgeError
 
         given, name = await read_body(request), request.path_params["name"]
         version = request.query_params.get("version")  # without one, any is replaced
@@ -78,7 +78,7 @@ def make_routes(studio: Studio) -> list[BaseRoute]:
 
 
 def _describe(studio: Studio, name: str, knowledge: Any) -> dict[str, Any]:
-    from coevo.studio.knowledge_record import find_contradictions
+    from coevo.studio.records import find_contradictions
 
     variables = get_reader(studio).open(name).variables
     found = find_contradictions(knowledge, variables)
@@ -90,7 +90,7 @@ def _describe(studio: Studio, name: str, knowledge: Any) -> dict[str, Any]:
 
 
 def _show(studio: Studio, name: str) -> dict[str, Any]:
-    from coevo.studio.knowledge_record import compute_version, read_stored_knowledge
+    from coevo.studio.records import compute_version, read_stored_knowledge
 
     path = studio.workspace.open_table(name).constraints_path
     version = compute_version(path)  # before the content, which may be newer but never older
@@ -98,13 +98,13 @@ def _show(studio: Studio, name: str) -> dict[str, Any]:
 
 
 def _check(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    from coevo.studio.knowledge_record import parse_knowledge
+    from coevo.studio.records import parse_knowledge
 
     return _describe(studio, name, parse_knowledge(given))
 
 
 def _store(studio: Studio, name: str, given: dict[str, Any], version: str | None) -> dict[str, Any]:
-    from coevo.studio.knowledge_record import parse_knowledge, store_knowledge
+    from coevo.studio.records import parse_knowledge, store_knowledge
 
     knowledge = parse_knowledge(given)
     table, variables = studio.workspace.open_table(name), get_reader(studio).open(name).variables

@@ -16,7 +16,7 @@ from coevo.studio.workspace import NETWORKS, RUNS, TABLES, make_name
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coevo.studio.prediction_record import PredictedTable
+    from coevo.studio.records import PredictedTable
     from coevo.studio.studio import Studio
 
 __all__ = ["list_network_ids", "make_routes"]
@@ -89,8 +89,8 @@ def _show(studio: Studio, network: str) -> dict[str, Any]:
 
 
 def _predict(studio: Studio, network: str, table: str, target: str) -> PredictedTable:
-    from coevo.studio.prediction_record import predict_table
-    from coevo.studio.table_settings import read_settings
+    from coevo.studio.records import predict_table
+    from coevo.studio.run_options import read_settings
 
     stored = studio.workspace.open_table(table)
     return predict_table(studio.open_network(network), stored.path, target, read_settings(stored))

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from coevo.errors import FormatError
-from coevo.json_text import load_json
+from coevo.files.files import load_json
 
 __all__ = ["Answer", "read_body", "receive_file"]
 

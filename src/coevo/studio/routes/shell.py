@@ -17,10 +17,17 @@ from starlette.types import Receive, Scope, Send
 from coevo import __version__
 from coevo.errors import CoevoError
 from coevo.studio.events import Feed
-from coevo.studio.login_attempts import LOGIN_PAUSE, LoginAttempts
 from coevo.studio.routes.requests import Answer, read_body
-from coevo.studio.trash import put_back, throw_away
-from coevo.studio.workspace import NETWORKS, RUNS, STUDIO_FILE, TABLES, read_object
+from coevo.studio.security import LOGIN_PAUSE, LoginAttempts
+from coevo.studio.workspace import (
+    NETWORKS,
+    RUNS,
+    STUDIO_FILE,
+    TABLES,
+    put_back,
+    read_object,
+    throw_away,
+)
 
 if TYPE_CHECKING:
     from coevo.studio.studio import Studio

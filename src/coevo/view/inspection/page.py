@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from coevo.data.column_summary import NumberSummary, StateCount
-from coevo.data.state_words import shorten_states
+from coevo.data.summary import NumberSummary, StateCount, shorten_states
 from coevo.errors import format_count
 from coevo.view.inspection.result import (
     InspectedColumn,

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from coevo.data import ColumnInfo, Dataset, Finding, IncompleteDataset, ReadPlan, read_incomplete
+from coevo.data.bins import format_number
 from coevo.data.column_types import NO_CUTS
 from coevo.data.columns import Column, mask_codes
-from coevo.data.cut_points import format_number
 from coevo.data.decisions import TableInfo
-from coevo.data.load import load_table
-from coevo.data.prepare_columns import prepare_columns
-from coevo.data.prepare_rows import prepare_rows
+from coevo.data.prepare.columns import prepare_columns
+from coevo.data.prepare.rows import prepare_rows
+from coevo.data.read.sources import load_table
 from coevo.data.reader import assemble_rows, complete_info, infer_prepared
 from coevo.errors import CoevoWarning, DataError, FileError, ParameterError
 from coevo.learning import LearnSettings

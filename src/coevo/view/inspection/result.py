@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from coevo.data import ColumnInfo, Finding, audit
-from coevo.data.column_summary import ColumnSummary, summarise_column
+from coevo.data.column_types import format_label_hint, format_merge_hint, format_type_hint
 from coevo.data.decisions import Decision, check_strict
-from coevo.data.option_hints import format_label_hint, format_merge_hint, format_type_hint
+from coevo.data.summary import ColumnSummary, summarise_column
 from coevo.errors import format_count
 from coevo.learning import check_settings
 from coevo.learning.settings import DEFAULT_POLICY, decide_missing
@@ -146,7 +146,7 @@ class TableInspection:
             Replace an existing file. Without it an existing file is an error, because it may
             hold edits.
         """
-        from coevo.files import check_output_path, write_text
+        from coevo.files.files import check_output_path, write_text
         from coevo.view.inspection.read import check_types_path
 
         target = Path(path)
@@ -186,7 +186,7 @@ class TableInspection:
         command : str, optional
             The command that learns from the table, to show at the top.
         """
-        from coevo.files import check_output_path, write_text
+        from coevo.files.files import check_output_path, write_text
         from coevo.view.inspection.page import render_inspection
 
         check_output_path(Path(path))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coevo.errors import format_count
-from coevo.files import check_output_path, write_text
+from coevo.files.files import check_output_path, write_text
 from coevo.graph import DirectedBy, compare
 from coevo.score import GAIN_WORDS
 from coevo.view.page.charts import find_improvements, render_curve_svg, render_strength_svg

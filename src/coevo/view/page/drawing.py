@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coevo.checks import as_plain
-from coevo.data.state_words import shorten_states
+from coevo.data.summary import shorten_states
 from coevo.network import BayesianNetwork
 from coevo.view.page.model import DrawnEdge, Page
 from coevo.view.picture.layout import Box, Layout

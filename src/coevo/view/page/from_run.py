@@ -11,15 +11,14 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from coevo.data.root_names import describe_roots
-from coevo.data.state_words import shorten_states
+from coevo.data.summary import shorten_states
+from coevo.data.table_audit import describe_roots
 from coevo.errors import format_count
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
 from coevo.score import NearMiss
-from coevo.score.gains import LIKELY
-from coevo.search.species import list_credit
-from coevo.species_record import is_summary
+from coevo.score.arcs import LIKELY
+from coevo.search.species import is_summary, list_credit
 from coevo.view.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
 
 __all__ = [

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from coevo.checks import is_choice
 from coevo.errors import ParameterError, bad_choice, format_count, import_optional, warn_caller
-from coevo.files import check_output_path, replace_file
+from coevo.files.files import check_output_path, replace_file
 from coevo.view.picture.markup import render_svg
 from coevo.view.picture.scene import (
     Line,

@@ -1,0 +1,1 @@
+"""Prepare raw columns and rows: numbers, dates, labels of missing values, copies, totals."""

@@ -1,0 +1,1 @@
+"""Read the sources of tables, each kind of file in its own module, into columns as they are."""

@@ -1,0 +1,1 @@
+"""Files: opening and replacing them, the run folder, checkpoints, small files of people."""

@@ -1,0 +1,1 @@
+"""What a running program needs: threads, deadlines and interrupts, memory, random numbers."""

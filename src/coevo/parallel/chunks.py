@@ -359,11 +359,15 @@ def list_chunks(source: str | Path, rows: int, options: ReadPlan) -> list[Parque
     files = [path]
     if not os.path.exists(path):
         raise FileError(f"There is no file or folder {str(path)!r}.")
-    if path.is_file() and not _is_parquet(path):
-        raise FileError(
-            f"{str(path)!r} is not a Parquet file, and only Parquet files can be read into shards. "
-            "Write the table as Parquet, or read it into memory (without shards and cluster)."
-        )
+    if path.is_file():
+        with open_source(path) as opened:
+            is_parquet = opened.magic == b"PAR1" or path.suffix.lower() in SUFFIXES
+        if not is_parquet:
+            raise FileError(
+                f"{str(path)!r} is not a Parquet file, and only Parquet files can be read into "
+                "shards. Write the table as Parquet, or read it into memory (without shards and "
+                "cluster)."
+            )
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
         if not files:
@@ -385,12 +389,6 @@ def list_chunks(source: str | Path, rows: int, options: ReadPlan) -> list[Parque
     if not chunks:
         raise DataError("The table has no rows. Give at least one observation.")
     return chunks
-
-
-def _is_parquet(path: Path) -> bool:
-    """Return whether a file has the content or the suffix of a Parquet file."""
-    with open_source(path) as source:
-        return source.magic == b"PAR1" or path.suffix.lower() in SUFFIXES
 
 
 def _split_row_groups(path: str, sizes: Sequence[int], rows: int) -> Iterator[ParquetChunk]:

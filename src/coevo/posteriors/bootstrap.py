@@ -314,7 +314,10 @@ def open_journal(
     common = spec.fingerprint(table.content_hash, **policy) | {"budget": limits}
     names = set(table.names)
     form = RecordFormat(
-        ("bootstrap",), ("seconds",), lambda line: _read_run(line, names), _read_times
+        ("bootstrap",),
+        ("seconds",),
+        lambda line: _read_run(line, names),
+        lambda line: {"seconds": read_number(line["seconds"])},
     )
     return Journal(folder, form, common, lambda key: key)
 
@@ -324,10 +327,6 @@ def _read_numbers(listed: Any) -> tuple[tuple[str, str, float], ...] | None:
     if listed is None:
         return None
     return tuple((parent, child, read_number(number)) for parent, child, number in listed)
-
-
-def _read_times(line: dict[str, Any]) -> dict[str, Any]:
-    return {"seconds": read_number(line["seconds"])}
 
 
 def _read_run(line: dict[str, Any], names: set[str]) -> BootstrapRun:

@@ -210,8 +210,11 @@ def _summarise_chains(
     drawn = (tables.make_adjacency(choice) for choice in draws)  # all at once may not fit
     diagnostics = diagnose_chains(chains)
     arcs = diagnostics.arcs
+    time_left = math.inf
+    if budget.max_time is not None:  # the measure of what is left out may use some of the grace
+        time_left = max(0.0, budget.max_time - result.seconds) + SHARE_OF_GRACE * budget.grace
     try:
-        with limit_work_time(measure_work_time() + _find_time_left(budget, result.seconds)):
+        with limit_work_time(measure_work_time() + time_left):
             outside = measure_outside(problem, tables, draws, settings.family_prior)
         is_outside = ~tables.arrays.is_possible & (outside.chance > 0)
         chance = outside.chance / np.maximum(1.0, outside.chance + outside.chance.T)
@@ -243,13 +246,6 @@ def _summarise_chains(
         left_out=left_out,
         dataset=_get_dataset(problem),
     )
-
-
-def _find_time_left(budget: Budget, seconds: float) -> float:
-    """Return the seconds for the measure of what is left out; some are within the grace."""
-    if budget.max_time is None:
-        return math.inf
-    return max(0.0, budget.max_time - seconds) + SHARE_OF_GRACE * budget.grace
 
 
 def _get_dataset(problem: Problem) -> Dataset | None:

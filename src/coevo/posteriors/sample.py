@@ -261,18 +261,15 @@ class AveragedNetwork:
     @check_keywords()
     def predict(self, table: Any, target: str, *, exact: bool = False) -> Prediction:
         """Return the mean of the predictions of a column, given the other cells of each row."""
-        first, *others = self._iter_predictions(table, target, exact)
+        first, *others = (
+            (weight, network.predict(table, target, exact=exact))
+            for weight, network in self.networks
+        )
         mean = first[0] * first[1].probabilities
         for weight, answer in others:
             mean = mean + weight * answer.probabilities
         mean.setflags(write=False)
         return replace(first[1], probabilities=mean)
-
-    def _iter_predictions(
-        self, table: Any, target: str, exact: bool
-    ) -> Iterator[tuple[float, Prediction]]:
-        for weight, network in self.networks:
-            yield weight, network.predict(table, target, exact=exact)
 
 
 def write_averaged(averaged: AveragedNetwork, path: Path) -> None:

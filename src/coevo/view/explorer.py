@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -245,13 +245,13 @@ def list_sizes(network: BayesianNetwork) -> Sizes:
     >>> list_sizes(load_network("survey"))["A"]  # of three states
     (164.0, 50.0)
     """
-    return {variable.name: _measure_bars(variable.states) for variable in network.variables}
-
-
-def _measure_bars(states: Sequence[str]) -> tuple[float, float]:
-    widest = max(estimate_text_width(state, STATE_FONT_SIZE) for state in states[:MAX_BARS])
-    width = BAR_WIDTH + math.ceil(min(MAX_STATE_WIDTH, max(MIN_STATE_WIDTH, widest)))
-    return width, BAR_HEIGHT * min(len(states), MAX_BARS) + BAR_MARGIN
+    sizes = {}
+    for variable in network.variables:
+        states = variable.states
+        widest = max(estimate_text_width(state, STATE_FONT_SIZE) for state in states[:MAX_BARS])
+        width = BAR_WIDTH + math.ceil(min(MAX_STATE_WIDTH, max(MIN_STATE_WIDTH, widest)))
+        sizes[variable.name] = width, BAR_HEIGHT * min(len(states), MAX_BARS) + BAR_MARGIN
+    return sizes
 
 
 def draw_page(page: Page, has_bars: bool = False, lay_out: LayOut = lay_out) -> dict[str, Any]:
@@ -283,7 +283,10 @@ def draw_page(page: Page, has_bars: bool = False, lay_out: LayOut = lay_out) -> 
         "boxes": [[round(b.x, 1), round(b.y, 1), b.width, b.height] for b in boxes],
         "arcs": make_arc_data(edges, names),
         "paths": [format_path(find_curve(edge, layout_arcs, layout.curves)) for edge in edges],
-        "widths": [_measure_width(edge.facts.gain, max_gain) for edge in edges],
+        "widths": [  # as shares of the largest line width
+            math.sqrt(max(0.0, edge.facts.gain or 0.0) / max_gain) if max_gain > 0 else 0.15
+            for edge in edges
+        ],
         "viewBox": list(compute_view_box(layout)),
         "bars": bool(sizes),
         "is_learned": page.is_learned,  # then it opens on the directions that are known
@@ -291,11 +294,6 @@ def draw_page(page: Page, has_bars: bool = False, lay_out: LayOut = lay_out) -> 
     if page.network is not None:
         drawing["states"] = [list(page.network.variable(name).states) for name in names]
     return drawing
-
-
-def _measure_width(gain: float | None, max_gain: float) -> float:
-    """Return the share of the largest line width, from 0 to 1."""
-    return math.sqrt(max(0.0, gain or 0.0) / max_gain) if max_gain > 0 else 0.15
 
 
 MAX_BARS_SHOWN = 100  # variables of a network that is drawn with bars at first
@@ -333,14 +331,13 @@ def explore(network: Any, given: Evidence | None = None) -> Any:
     if not isinstance(found, BayesianNetwork):
         expected = "a BayesianNetwork, a LearnResult, a name or a path"
         raise bad_parameter("network", "explore", expected, network)
-    evidence = {name: _copy_finding(value) for name, value in (given or {}).items()}
+    evidence = {  # a copy: the widget changes it
+        name: value if isinstance(value, str) else dict(value)
+        for name, value in (given or {}).items()
+    }
     explorer = Explorer(found)
     explorer.answer("beliefs", {"given": evidence})  # validates the evidence
     return _make_widget(explorer, evidence)
-
-
-def _copy_finding(value: Any) -> Any:
-    return value if isinstance(value, str) else dict(value)
 
 
 def _make_widget(explorer: Explorer, first: dict[str, Any]) -> Any:

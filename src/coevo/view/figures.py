@@ -59,11 +59,6 @@ _LATEX = str.maketrans(
 _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-def _strip_commas(cell: str) -> str:
-    """Return a cell; a number without its thousands separators."""
-    return cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell
-
-
 @dataclass(frozen=True)
 class ReportTable:
     """A table of text cells with headers. The first `n_labels` columns are labels.
@@ -122,7 +117,10 @@ class ReportTable:
     def to_csv(self) -> str:
         """Return comma-separated values with a header. Numbers have no thousands separators."""
         stream = io.StringIO()
-        rows = [[_strip_commas(cell) for cell in row] for row in self.rows]
+        rows = [
+            [cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell for cell in row]
+            for row in self.rows
+        ]
         csv.writer(stream, lineterminator="\n").writerows([self.headers, *rows])
         return stream.getvalue()
 

@@ -99,7 +99,11 @@ def render_histogram(name: str, numbers: NumberSummary, cuts: Sequence[float] = 
     if histogram.n_above:
         title = f"{format_value(high)} and above: {_format_rows(histogram.n_above)}"
         bars.append(draw(WIDTH - OUTSIDE, OUTSIDE, histogram.n_above, title, "outside"))
-    lines = "".join(_render_cut(find_x(min(max(cut, low), high)), cut) for cut in cuts)
+    lines = ""
+    for cut in cuts:
+        place = format_number(find_x(min(max(cut, low), high)))
+        title = f"<title>cut point {format_value(cut)}</title>"
+        lines += make_element("path", title, class_="cut", d=f"M{place} 0V{BASE + 4:.0f}")
     axis = f'<path class="grid" d="M0 {BASE:.0f}H{WIDTH:.0f}"/>'
     about = _describe(name, numbers, cuts)
     return make_element(
@@ -111,11 +115,6 @@ def render_histogram(name: str, numbers: NumberSummary, cuts: Sequence[float] = 
         role="img",
         aria_label=about,
     )
-
-
-def _render_cut(x: float, cut: float) -> str:
-    title = f"<title>cut point {format_value(cut)}</title>"
-    return make_element("path", title, class_="cut", d=f"M{format_number(x)} 0V{BASE + 4:.0f}")
 
 
 def _render_ends(left: float, right: float, low: float, high: float) -> str:
@@ -214,7 +213,8 @@ def render_inspection(inspection: TableInspection, command: str = "") -> str:
         {
             "title": escape(f"Inspection of {inspection.source}"),
             "facts": _render_facts(inspection),
-            "next": _render_command(command),
+            "next": command
+            and f'<div class="next"><span>Learn from it:</span>{_render_copy(command)}</div>',
             "notes": _render_problems(inspection) + _render_decisions(inspection),
             "number": f"{len(inspection.columns):,}",
             "columns": _render_columns(inspection),
@@ -235,12 +235,6 @@ def _render_facts(inspection: TableInspection) -> str:
     facts["problems"] = f"{len(inspection.findings):,}"
     items = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
     return make_element("dl", items, class_="facts")
-
-
-def _render_command(command: str) -> str:
-    if not command:
-        return ""
-    return f'<div class="next"><span>Learn from it:</span>{_render_copy(command)}</div>'
 
 
 def _render_copy(text: str) -> str:

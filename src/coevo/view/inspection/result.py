@@ -335,7 +335,8 @@ def inspect_table(table: Any, **options: Unpack[TableOptions]) -> TableInspectio
     found = read_for_inspection(table, settings)
     if settings.strict:
         check_strict(found.info.decisions)
-    return describe_inspected(found, _name_source(table), is_strict=settings.strict)
+    source = Path(table).name if isinstance(table, str | os.PathLike) else type(table).__name__
+    return describe_inspected(found, source, is_strict=settings.strict)
 
 
 def describe_inspected(
@@ -346,44 +347,23 @@ def describe_inspected(
     Unless the reading `is_strict`, the decisions are all that `learn` makes, also about missing
     values.
     """
-    findings, decisions = found.findings, found.info.decisions
+    findings, decisions, data_hash = found.findings, found.info.decisions, None
     if found.rows is not None:
         rows = found.rows if found.rows.n_missing else found.rows.dataset
+        data_hash = rows.content_hash  # of the rows that `learn` would read
         findings += audit(rows, found.info.columns, findings)
         if found.rows.n_missing and not is_strict:
             decisions += (decide_missing(found.rows, DEFAULT_POLICY),)
+    columns = []
+    for info in found.info.columns:
+        column = found.columns.get(info.name)  # a column that was not read has no summary
+        summary = None if column is None else summarise_column(column, info)
+        columns.append(InspectedColumn(info, summary))
     return TableInspection(
         source=source,
-        n_rows=_count_rows(found),
-        columns=_summarise_columns(found),
+        n_rows=next((len(column.codes) for column in found.columns.values()), 0),
+        columns=tuple(columns),
         decisions=decisions,
         findings=findings,
-        data_hash=_hash_rows(found),
+        data_hash=data_hash,
     )
-
-
-def _name_source(table: Any) -> str:
-    if isinstance(table, str | os.PathLike):
-        return Path(table).name
-    return type(table).__name__
-
-
-def _count_rows(found: InspectedTable) -> int:
-    return next((len(column.codes) for column in found.columns.values()), 0)
-
-
-def _hash_rows(found: InspectedTable) -> str | None:
-    """Return the content hash of the rows that `learn` would read."""
-    if found.rows is None:
-        return None
-    return found.rows.content_hash if found.rows.n_missing else found.rows.dataset.content_hash
-
-
-def _summarise_columns(found: InspectedTable) -> tuple[InspectedColumn, ...]:
-    """Return the columns with their summaries; a column that was not read has none."""
-    inspected = []
-    for info in found.info.columns:
-        column = found.columns.get(info.name)
-        summary = None if column is None else summarise_column(column, info)
-        inspected.append(InspectedColumn(info, summary))
-    return tuple(inspected)

@@ -124,7 +124,11 @@ def render_summary(page: Page, edges: list[DrawnEdge]) -> str:
     ranked.sort(key=lambda edge: (-(edge.facts.gain or 0.0), edge.parent, edge.child))
     strongest = ""
     if ranked:
-        items = "".join(_render_strong_arc(edge) for edge in ranked[:N_STRONGEST])
+        items = ""
+        for edge in ranked[:N_STRONGEST]:
+            sign = "→" if edge.is_directed else "—"
+            named = make_element("b", escape(f"{edge.parent} {sign} {edge.child}"))
+            items += f"<li>{named}: {escape(edge.facts.says)}</li>"
         label = "The strongest arc" if len(ranked) == 1 else "The strongest arcs"
         strongest = f"<p>{label}, by gain:</p>{make_element('ul', items)}"
     return make_element("div", f"<p>{escape(text)}</p>{strongest}{hints}", class_="summary")
@@ -145,12 +149,6 @@ def _describe_directions(page: Page, edges: list[DrawnEdge]) -> str:
         have = "has" if counts[None] == 1 else "have"
         parts.append(f"{counts[None]:,} {have} no arrowhead: both directions fit equally well")
     return f"{', '.join(parts)}."
-
-
-def _render_strong_arc(edge: DrawnEdge) -> str:
-    sign = "→" if edge.is_directed else "—"
-    named = make_element("b", escape(f"{edge.parent} {sign} {edge.child}"))
-    return f"<li>{named}: {escape(edge.facts.says)}</li>"
 
 
 def render_legend(page: Page, edges: list[DrawnEdge]) -> str:
@@ -378,6 +376,9 @@ def _render_command(page: Page) -> str:
     return parts + _render_pairs(page.stamp, "item", "value")
 
 
+DIFFERENCES = '<label><input type="checkbox" id="differences"> Differences only</label>'
+
+
 def render_page(page: Page) -> str:
     """Return a page as one self-contained HTML document.
 
@@ -400,7 +401,7 @@ def render_page(page: Page) -> str:
         {
             "title": escape(page.title),
             "facts": render_facts(page, edges),
-            "differences": _render_differences_box(page),
+            "differences": "" if page.other is None else DIFFERENCES,
             "graph": render_graph_svg(layout, edges, curves, names, page.is_learned),
             "summary": render_summary(page, edges),
             "dag_pressed": str(not page.is_learned).lower(),
@@ -435,9 +436,3 @@ def find_curve(
     arc = (edge.parent, edge.child)
     curve = curves[layout_arcs[arc]]
     return curve if layout_arcs[arc] == arc else curve[::-1]
-
-
-def _render_differences_box(page: Page) -> str:
-    if page.other is None:
-        return ""
-    return '<label><input type="checkbox" id="differences"> Differences only</label>'

@@ -203,7 +203,7 @@ def make_run_page(
         is_learned=True,
         known=[a for a in dag.arcs if a in arcs and arcs[a].get("directed_by") == "knowledge"],
         n_rows=facts.get("n_rows"),
-        hints=_list_hints(facts),
+        hints=[f"{describe_roots(roots)}."] if (roots := facts.get("suggested_roots", ())) else [],
         species=_read_species(facts),
         credit=[[row["generation"], *credit] for row in rows if any(credit := list_credit(row))],
     )
@@ -223,12 +223,6 @@ def _read_arc_facts(arc: Mapping[str, Any]) -> ArcFacts:
         direction = None
     says = arc.get("says") or ""
     return ArcFacts(gain, strength, direction, says, arc.get("probability"), arc.get("reverse"))
-
-
-def _list_hints(facts: Mapping[str, Any]) -> list[str]:
-    """Return what the user may have to tell the search."""
-    roots = facts.get("suggested_roots", ())
-    return [f"{describe_roots(roots)}."] if roots else []
 
 
 def _read_parent_counts(

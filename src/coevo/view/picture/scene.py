@@ -153,7 +153,9 @@ def make_scene(
     order = {name: i for i, name in enumerate(_order_nodes(nodes, links))}
     laid_out = {_orient(link, order) for link in links}
     layout = lay_out(nodes, sorted(laid_out), max_lines=2)
-    groups = [_draw_link(link, _get_curve(link, order, layout)) for link in _sort_links(links)]
+    # by name; those that differ come last, so that they are drawn above the others
+    ordered = sorted(links, key=lambda link: (link.kind != "same", link.parent, link.child))
+    groups = [_draw_link(link, _get_curve(link, order, layout)) for link in ordered]
     notes = node_notes or {}
     groups += [_draw_node(name, layout.boxes[name], notes.get(name, "")) for name in sorted(nodes)]
     width, height = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
@@ -168,11 +170,6 @@ def make_scene(
     about = f"{format_count(len(nodes), 'variable')}, {format_count(n_arcs, 'arc')}"
     about += f", {format_count(n_edges, 'edge')}" if n_edges else ""
     return Scene(math.ceil(width), math.ceil(height), tuple(groups), about)
-
-
-def _sort_links(links: Iterable[Link]) -> list[Link]:
-    """Return the links by name, those that differ last: they are drawn above the others."""
-    return sorted(links, key=lambda link: (link.kind != "same", link.parent, link.child))
 
 
 def _order_nodes(nodes: Iterable[str], links: Iterable[Link]) -> list[str]:

@@ -106,7 +106,7 @@ def test_the_patience_that_is_shown_is_that_which_ends_the_search(
         shown.append((progress.patience, str(progress)))
 
     monkeypatch.setattr(SearchProgress, "update", update_and_keep)
-    found = learn(rows, random_state=0, bootstraps=0, **limits).search
+    found = learn(rows, random_state=0, bootstraps=0, budget=limits or None).search
     assert found.stop_reason == "patience"
     patience, text = shown[-1]
     assert least <= patience <= most

@@ -96,7 +96,7 @@ def describe_fields() -> list[dict[str, Any]]:
     """Return the fields of further settings in the form, in the order of the options.
 
     >>> describe_fields()[1]["title"], describe_fields()[1]["least"]
-    ('Most parents', 1)
+    ('Cost of each parent', 0)
     """
     fields = []
     for name, option in OPTIONS.items():

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coevo
-from coevo.checks import announce_readings, find_slip, match_name, split_items
 from coevo.cli import COMMANDS
 from coevo.errors import ParameterError
+from coevo.names import announce_readings, find_slip, match_name, split_items
 from coevo.score import SCORES, make_score
 from coevo.search import METHODS, make_method
 

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from coevo.errors import FileError
+from coevo.files.checkpoints import write_arrays
 from coevo.files.files import (
     check_output_path,
     remove_temporary_files,
     replace_file,
-    write_arrays,
     write_text,
 )
 

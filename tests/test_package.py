@@ -94,7 +94,7 @@ def test_options_import_nothing_from_above():
 def test_the_layers_are_checked():
     """The test above would find an import from a higher layer."""
     found = {name for _, name in imported("coevo.bundled")}
-    rooms = {"checks", "errors", "files", "graph", "io", "network"}
+    rooms = {"errors", "files", "graph", "io", "names", "network"}
     assert {subpackage_of(name) for name in found} == rooms
     assert LAYER["io"] < LAYER["bundled"]
 

@@ -6,7 +6,8 @@ import json
 import pytest
 
 import coevo
-from coevo.search.species import is_row, is_summary, is_work, summarise_species
+from coevo.files.species_record import is_row, is_summary, is_work
+from coevo.search.species import summarise_species
 
 
 @pytest.fixture(scope="module", params=["ccma", "ccga:population=6", "k2ga", "islands:islands=2"])

@@ -199,7 +199,7 @@ def test_the_kinds_are_those_of_the_source():
     folder = Path(coevo.__file__).parent
     texts = [
         path.read_text(encoding="utf-8")
-        for path in [*folder.glob("data/*.py"), *folder.glob("learning/*.py")]
+        for path in [*folder.glob("data/**/*.py"), *folder.glob("learning/*.py")]
         if path.name != "decisions.py"
     ]
     for kind in KINDS:

@@ -14,13 +14,13 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from coevo.checks import match_name
 from coevo.errors import FileError, FormatError, bad_choice, suggest_match
 from coevo.files.files import check_path
 from coevo.graph import DAG
 from coevo.io.bif_reader import read_bif
 from coevo.io.csv_structures import Model, require_network
 from coevo.io.run_folder import FACTS, MODEL
+from coevo.names import match_name
 from coevo.network import BayesianNetwork
 
 __all__ = [

@@ -15,9 +15,9 @@ from importlib import import_module
 import click
 
 from coevo import __version__
-from coevo.checks import announce_readings, find_slip, match_name, note_reading
 from coevo.cli.output import protect_output
 from coevo.errors import CoevoError, WorkerError, describe_shortage, is_shortage, suggest_match
+from coevo.names import announce_readings, find_slip, match_name, note_reading
 from coevo.runtime.deadline import is_interrupt, treat_signals_as_interrupts
 from coevo.runtime.memory import check_address_space
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from coevo.checks import split_items
 from coevo.errors import ParameterError, find_duplicate
+from coevo.names import split_items
 
 if TYPE_CHECKING:
     from coevo.cli.tables import Answering

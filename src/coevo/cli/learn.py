@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coevo.checks import match_name
 from coevo.cli.learn_output import format_answer
 from coevo.cli.missing import (
     check_imputed_file,
@@ -31,6 +30,7 @@ from coevo.cli.run_folder import hold_folder
 from coevo.cli.strength import describe_interrupt, show_bootstrap_progress
 from coevo.cli.tables import column_options, read_declared_states
 from coevo.errors import CoevoError
+from coevo.names import match_name
 from coevo.options import EvidenceFlags, LearnFlags
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard, Unpack
 
-from coevo.checks import is_choice, split_names
+from coevo.checks import is_choice
 from coevo.data.bins import CutPoints
 from coevo.data.column_types import Binning, ColumnType, format_drop_hint, read_types
 from coevo.data.columns import Column
@@ -20,6 +20,7 @@ from coevo.data.prepare.number_formats import MARKS
 from coevo.data.source_options import DEFAULT_OPENING, CellOptions, SourceOptions
 from coevo.data.variable import Variable
 from coevo.errors import DataError, ParameterError, bad_parameter, format_list, suggest_match
+from coevo.names import split_names
 from coevo.options import (
     ReadParameters,
     RowParameters,

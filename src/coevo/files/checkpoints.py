@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coevo.errors import FileError, FormatError, ParameterError, warn_caller
-from coevo.files.files import load_json, open_source, remove_temporary_files, write_arrays
+from coevo.files.files import load_json, open_source, remove_temporary_files, replace_file
 from coevo.files.run_folder import make_run_folder
 from coevo.runtime.memory import check_memory
 
@@ -43,6 +43,7 @@ __all__ = [
     "make_damage_error",
     "make_not_a_state_error",
     "read_entries",
+    "write_arrays",
     "write_entries",
     "write_or_raise",
     "write_with_retries",
@@ -279,3 +280,24 @@ def write_with_retries(write: Callable[[], object]) -> OSError | None:
         else:
             return None
     return failure
+
+
+# Write arrays to an NPZ file, without a pickle and with any version of NumPy.
+#
+# `numpy.savez` takes ``allow_pickle`` only in newer versions of NumPy. Older ones store it as one
+# more array. So objects, which alone would be pickled, are refused here.
+
+
+MOST_COMPRESSED = 1 << 24  # bytes; compressing more would take longer than a search can wait
+
+
+def write_arrays(path: Path, values: Mapping[str, Any]) -> None:
+    """Write arrays, numbers and texts. The file is replaced only when writing succeeds."""
+    arrays = {name: np.asanyarray(value) for name, value in values.items()}
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"{name!r} holds objects, which cannot be stored without a pickle.")
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    save = np.savez_compressed if n_bytes <= MOST_COMPRESSED else np.savez
+    with replace_file(path) as stream:
+        save(stream, **arrays)

@@ -20,12 +20,10 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
-
-import numpy as np
 
 from coevo.errors import FileError, bad_parameter, import_optional, suggest_match
 from coevo.files.output_files import (
@@ -50,7 +48,6 @@ __all__ = [
     "open_source",
     "remove_temporary_files",
     "replace_file",
-    "write_arrays",
     "write_text",
 ]
 
@@ -291,27 +288,6 @@ def _suggest_similar_file(path: Path) -> str:
 
 def _make_read_error(path: Path, error: OSError) -> FileError:
     return FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.")
-
-
-# Write arrays to an NPZ file, without a pickle and with any version of NumPy.
-#
-# `numpy.savez` takes ``allow_pickle`` only in newer versions of NumPy. Older ones store it as one
-# more array. So objects, which alone would be pickled, are refused here.
-
-
-MOST_COMPRESSED = 1 << 24  # bytes; compressing more would take longer than a search can wait
-
-
-def write_arrays(path: Path, values: Mapping[str, Any]) -> None:
-    """Write arrays, numbers and texts. The file is replaced only when writing succeeds."""
-    arrays = {name: np.asanyarray(value) for name, value in values.items()}
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise ValueError(f"{name!r} holds objects, which cannot be stored without a pickle.")
-    n_bytes = sum(array.nbytes for array in arrays.values())
-    save = np.savez_compressed if n_bytes <= MOST_COMPRESSED else np.savez
-    with replace_file(path) as stream:
-        save(stream, **arrays)
 
 
 # Parse JSON that anyone may have written, with errors of one kind.

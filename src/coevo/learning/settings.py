@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from coevo.checks import match_name, split_names
 from coevo.data import (
     BIN_METHODS,
     Dataset,
@@ -38,6 +37,7 @@ from coevo.graph import DAG, Constraints
 from coevo.graph.arguments import read_names
 from coevo.io import Knowledge, check_run_folder, open_knowledge, parse_knowledge
 from coevo.io.knowledge import KnowledgeFile
+from coevo.names import match_name, split_names
 from coevo.network import BayesianNetwork
 from coevo.options import (
     FlatOptions,

@@ -21,7 +21,7 @@ import numpy as np
 
 from coevo.checks import is_number
 from coevo.errors import FileError, FormatError
-from coevo.files.files import write_arrays
+from coevo.files.checkpoints import write_arrays
 from coevo.files.user_files import UserFile, read_json
 from coevo.io import make_run_folder, write_json, write_model
 from coevo.posteriors.bootstrap import BootstrapResult

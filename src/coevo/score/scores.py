@@ -33,8 +33,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coevo.checks import is_number, match_name
+from coevo.checks import is_number
 from coevo.errors import ParameterError, bad_choice, bad_parameter
+from coevo.names import match_name
 from coevo.score.kernels import (
     ALL_ONES,
     DIRICHLET,

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from coevo.checks import match_name
 from coevo.errors import (
     CoevoError,
     GraphError,
@@ -35,6 +34,7 @@ from coevo.errors import (
     bad_parameter,
     suggest_match,
 )
+from coevo.names import match_name
 from coevo.search.base import Info, Method, Problem, Search, SearchState
 from coevo.search.loop import Budget
 

@@ -30,7 +30,7 @@ from typing import Any
 
 from coevo.files.files import load_json
 from coevo.files.run_folder import format_json_line
-from coevo.search.species import are_masks, are_orders, is_number, is_row, is_work
+from coevo.files.species_record import are_masks, are_orders, is_number, is_row, is_work
 
 __all__ = ["EVENTS", "EventLog", "Feed", "format_event", "parse_event", "read_events"]
 

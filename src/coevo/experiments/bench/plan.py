@@ -16,12 +16,13 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from coevo.bundled import open_network
-from coevo.checks import is_int, is_number, match_name
+from coevo.checks import is_int, is_number
 from coevo.data import Dataset
 from coevo.errors import DataError, GraphError, ParameterError, bad_choice, bad_parameter
 from coevo.experiments.experiment import check_data_sources, check_no_repeats, derive_seed
 from coevo.experiments.peers import PEERS
 from coevo.graph import DAG
+from coevo.names import match_name
 from coevo.network import sample
 from coevo.runtime.randomness import random_stream
 from coevo.score import BDeu, Score

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from coevo.errors import CoevoError, FileError, FormatError, GraphError, ParameterError
 from coevo.files.run_folder import write_json
-from coevo.search.species import is_summary
+from coevo.files.species_record import is_summary
 from coevo.studio.events import EVENTS
 from coevo.studio.routes.requests import Answer, read_body
 from coevo.studio.routes.shell import describe_run

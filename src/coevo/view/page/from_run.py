@@ -14,11 +14,12 @@ from typing import Any
 from coevo.data.summary import shorten_states
 from coevo.data.table_audit import describe_roots
 from coevo.errors import format_count
+from coevo.files.species_record import is_summary
 from coevo.graph import DAG
 from coevo.network import BayesianNetwork
 from coevo.score import NearMiss
 from coevo.score.arcs import LIKELY
-from coevo.search.species import is_summary, list_credit
+from coevo.search.species import list_credit
 from coevo.view.page.model import ArcFacts, BootstrapArc, BootstrapSummary, Page, ScorePoint
 
 __all__ = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo.studio.run_options import TableSettings, parse_undo, read_settings
+from coevo.studio.table_settings import TableSettings, parse_undo, read_settings
 from coevo.view.inspection import inspect_table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,7 +11,7 @@ from coevo.data import Variable
 from coevo.io import write_model
 from coevo.io.run_folder import write_run
 from coevo.network import BayesianNetwork
-from coevo.studio.run_options import read_settings
+from coevo.studio.table_settings import read_settings
 from helpers.studio_pages import (
     add_table,
     centre,

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coevo.errors import (
     CoevoError,
@@ -38,7 +38,6 @@ from coevo.errors import (
     is_shortage,
 )
 from coevo.files.run_folder import write_json
-from coevo.learning import LearnTask, check_settings, open_task
 from coevo.runtime.deadline import is_interrupt
 from coevo.runtime.threads import count_usable_cores
 from coevo.studio.events import EventLog, parse_event, read_events
@@ -52,6 +51,9 @@ from coevo.studio.workspace import (
     Workspace,
     read_object,
 )
+
+if TYPE_CHECKING:
+    from coevo.learning import LearnTask
 
 __all__ = [
     "ACTIVE",
@@ -401,6 +403,8 @@ def open_job_task(
     context: JobContext, *, resume: bool, **more: Any
 ) -> Iterator[tuple[LearnTask, StoredTable]]:
     """Yield the task of the run and its table, on all cores; `more` are further options."""
+    from coevo.learning import check_settings, open_task  # the server does not need them
+
     given = context.given
     table = context.workspace.open_table(given["table"])
     context.emit("status", text=f"Reading {table.name} ...")

@@ -33,7 +33,7 @@ from coevo.io.knowledge import (
 from coevo.network import BayesianNetwork, Prediction, read_rows
 from coevo.network.metrics import compute_roc
 from coevo.options import SourceParameters, select_options
-from coevo.studio.run_options import TableSettings
+from coevo.studio.table_settings import TableSettings
 from coevo.studio.workspace import InUseError, read_object
 from coevo.view.page import Page
 from coevo.view.page.model import list_drawn_edges

@@ -101,8 +101,8 @@ def _list_tables(studio: Studio) -> dict[str, Any]:
 
 def _show(studio: Studio, name: str) -> dict[str, Any]:
     """Return the record of a table; for one that cannot be read, why, and its settings."""
-    from coevo.studio.run_options import read_settings
-    from coevo.studio.tables import describe_table
+    from coevo.studio.table_record import describe_table
+    from coevo.studio.table_settings import read_settings
 
     table = studio.workspace.open_table(name)
     settings = read_settings(table)
@@ -114,15 +114,15 @@ def _show(studio: Studio, name: str) -> dict[str, Any]:
 
 def _show_settings(studio: Studio, name: str) -> dict[str, Any]:
     """Return the stored settings, even of a table that cannot be read with them."""
-    from coevo.studio.run_options import read_settings
+    from coevo.studio.table_settings import read_settings
 
     return read_settings(studio.workspace.open_table(name)).as_dict()
 
 
 def _change(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
     """Store settings; they are read once first, so that impossible ones are not stored."""
-    from coevo.studio.run_options import TableSettings, write_settings
-    from coevo.studio.tables import describe_table
+    from coevo.studio.table_record import describe_table
+    from coevo.studio.table_settings import TableSettings, write_settings
 
     table, settings = studio.workspace.open_table(name), TableSettings.from_dict(given)
     source = get_reader(studio).read(table, settings)
@@ -132,7 +132,7 @@ def _change(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def _undo(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
     """Undo the decision of a kind about some columns."""
-    from coevo.studio.run_options import undo_decision
+    from coevo.studio.table_settings import undo_decision
 
     source = get_reader(studio).open(name)
     kind, columns = given.get("kind"), given.get("columns")
@@ -146,7 +146,7 @@ def _undo(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _count_bins(studio: Studio, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    from coevo.studio.tables import count_bin_rows
+    from coevo.studio.table_record import count_bin_rows
 
     cuts = given.get("cuts")
     if not isinstance(cuts, list):

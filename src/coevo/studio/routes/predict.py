@@ -90,7 +90,7 @@ def _show(studio: Studio, network: str) -> dict[str, Any]:
 
 def _predict(studio: Studio, network: str, table: str, target: str) -> PredictedTable:
     from coevo.studio.records import predict_table
-    from coevo.studio.run_options import read_settings
+    from coevo.studio.table_settings import read_settings
 
     stored = studio.workspace.open_table(table)
     return predict_table(studio.open_network(network), stored.path, target, read_settings(stored))

@@ -244,7 +244,6 @@ SPECIES: dict[str, Method] = {
     "fixed candidates": _make_method(FixedCandidates),
     "all variables are candidates": _make_method(AllCandidates),
     "no scouts": _make_method(WithoutScouts),
-    "orders alone": _make_method(OrdersAlone),
     **{f"no turns for {source}": _make_method(_make_variant_without(source)) for source in REMOVED},
     "ccma": CCMA(),
 }

@@ -6,7 +6,7 @@ pyAgrum and JavaBayes all write it, each in its own dialect. The reader accepts 
 - blocks in any order, with or without a network block, extra semicolons;
 - names quoted or not; lists with commas, blanks or both; no bar after the child;
 - `//`, `/* */` and (at the start of a line) `#` comments; `property` lines anywhere;
-- rows, a `table` or a `default`, as `coevo.io.bif_reader` explains.
+- rows, a `table` or a `default`, as the part on bodies below explains.
 
 The properties `coevo_name` and `coevo_labels` hold the names and states for which the file has
 portable spellings (see `coevo.io.portable_names`); all other properties are ignored.
@@ -15,8 +15,7 @@ A network called `unknown` (unquoted) has no name: R writes this word for a netw
 a name. A row whose sum differs from 1 by up to 0.002 was rounded; the reader normalises it
 and warns. Any other fault is a `FormatError` with line and column.
 
-This module holds the grammar of the blocks. `coevo.io.bif_reader` finds the tokens,
-`coevo.io.bif_reader` reads the bodies of the probability blocks.
+First come the tokens, then the bodies of the probability blocks, then the grammar of the blocks.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ __all__ = [
 # The tokens of a BIF text.
 #
 # BIF was never fully standardised. The scanner therefore knows only what all dialects share:
-# words, quoted strings, a few symbols, white space and comments. `coevo.io.bif_reader` interprets
+# words, quoted strings, a few symbols, white space and comments. The grammar interprets
 # the words.
 
 

@@ -70,7 +70,7 @@ __all__ = [
 # The entries of a file of prior knowledge, from JSON or CSV, each with its place.
 #
 # This module checks only the form: the kind of an entry, and the fields that it needs.
-# `coevo.io.knowledge` describes the form and checks the names.
+# The top of the module describes the form; the names are checked below.
 
 
 NODE_KINDS = ("root", "leaf")
@@ -333,7 +333,7 @@ def read_knowledge(path: str | Path, names: Sequence[str] | None = None) -> Know
     Parameters
     ----------
     path : str or path
-        The file; the docstring of `coevo.io.knowledge` describes its form.
+        The file; the docstring of this module describes its form.
     names : sequence of str, optional
         The variables. If given, `read_knowledge` refuses any other name and gives its place
         in the file. If not given, the search refuses it later.

@@ -2,7 +2,7 @@
 
 The 2011 paper proposes a third subpopulation for missing values. Like the other two, it is
 evaluated by the score of the imputed table. Maximising this score rewards imputations that are too
-regular (`coevo.missing.evolve` implements and measures that). Here the third species is
+regular (the second half of this module implements and measures that). Here the third species is
 *drawn* instead. An imputation is drawn from its posterior distribution under its partner, a
 structure (`coevo.missing.imputations`). The score of a structure is its mean score over all
 imputations (`coevo.missing.scorers`). Each species can then correct the errors of the
@@ -90,7 +90,7 @@ __all__ = ["N_IMPUTATIONS", "evolve", "evolve_maximising", "maximise_imputation"
 # This form is here for comparison. A table that maximises the score of a structure is more regular
 # than the rows it was made from. Under it every arc of the structure looks stronger than it is,
 # right or wrong. With 20 % of the values missing, it scores 700 nats more than the complete rows
-# do (``benchmarks/README.md``). `coevo.missing.evolve` is the form that works.
+# do (``benchmarks/README.md``). The first half is the form that works.
 
 
 N_IMPUTATIONS = 10

@@ -226,7 +226,7 @@ def learn_incomplete(
         The observations; see `read_incomplete`.
     missing : str
         The policy: ``'evolve'``, ``'em'``, ``'available'``, ``'state'`` or ``'drop'``; see
-        `coevo.missing.policies`.
+        the top of this module.
     n_jobs : int
         Number of threads. It changes the time, never the result.
     callbacks : iterable of functions

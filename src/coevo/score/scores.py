@@ -351,7 +351,7 @@ class FNML(Score):
 
     .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - \sum_j \log C(r, n_j)
 
-    log C is the regret of a multinomial (`coevo.score.scores`). There is no prior and no
+    log C is the regret of a multinomial (`approximate_regret`). There is no prior and no
     parameter to choose. Not score equivalent.
     """
 
@@ -373,7 +373,7 @@ class QNML(Score):
     .. math:: \sum_{jk} n_{jk} \log\frac{n_{jk}}{n_j} - \log C(q r, N) + \log C(q, N)
 
     The NML of the family as one variable of q r states, divided by the NML of the parents as one
-    variable of q states. log C is the regret of a multinomial (`coevo.score.scores`). There is no
+    variable of q states. log C is the regret of a multinomial (`approximate_regret`). There is no
     prior and no parameter to choose. Score equivalent.
     """
 

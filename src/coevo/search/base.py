@@ -301,7 +301,7 @@ class SearchState:
     adjacency : array of bool, (n, n)
         The best structure so far; ``[parent, child]``.
 
-    `schema` declares what each field must be (`coevo.search.base`).
+    `schema` declares what each field must be (`Schema`).
     """
 
     schema: ClassVar[Schema] = {

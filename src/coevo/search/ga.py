@@ -7,7 +7,7 @@ repair opens them again, and the repaired graph takes the place of the child. A 
    pair them.
 2. Cross a pair at one point with probability `p_crossover`, else copy it. Flip each bit with
    probability `p_flip`.
-3. Repair each child (`coevo.search.ga`) and score it.
+3. Repair each child (`repair`) and score it.
 4. The best of old and new survive. Equal graphs survive only if there are too few others.
 
 `repair="random"` gives each arc a random key, so that random arcs of a cycle are removed. It is
@@ -62,7 +62,7 @@ from coevo.search.operators import Indices, Scores, flip_bits, one_point_crossov
 __all__ = ["GA", "Bits", "GAState", "GraphStrings", "Graphs", "measure_pairs"]
 
 
-# Graphs as bit strings, and their repair: what `coevo.search.ga` and `coevo.search.mdlep` breed.
+# Graphs as bit strings, and their repair: what `GA` and `coevo.search.mdlep` breed.
 #
 # A string has one bit for each arc that is free: neither required nor forbidden. The bits stand
 # column after column, so that the possible parents of a child are together. With an order, only

@@ -186,7 +186,7 @@ def choose_moves(graph: SparseGraph, ranked: NDArray[np.int64], n_moves: int) ->
     """Make the first `n_moves` legal moves of a ranked list; return how many there were.
 
     A move is ``(kind * n + child) * k + place``: the candidate at this place of the row of the
-    child is added, deleted, or becomes a child instead (the kinds of `coevo.search.graph_kernels`).
+    child is added, deleted, or becomes a child instead (the kinds `ADD`, `DELETE`, `REVERSE`).
     A child changes at most once, because its gains are old after that. ``graph.changed`` is
     overwritten.
     """

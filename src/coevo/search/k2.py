@@ -235,7 +235,7 @@ def resolve_order(order: Sequence[str], names: Sequence[str]) -> NDArray[np.int6
 # all graphs take their next parent in the same round, by reading rows. Only new rows are requested
 # from the scorer, as one batch.
 #
-# The structure is exactly that of `coevo.search.k2` with the same candidates: each variable takes
+# The structure is exactly that of `K2` with the same candidates: each variable takes
 # the parent that raises its local score most, ties go to the first by name, and a parent without a
 # gain is not added.
 

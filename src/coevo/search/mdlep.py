@@ -1,7 +1,7 @@
 """MDLEP: evolutionary programming over graphs (Wong, Lam and Leung 1999).
 
 An individual is a DAG. There is no crossover: each graph has one child, which differs from it by
-one to six mutations (`coevo.search.mdlep`). A generation:
+one to six mutations (below). A generation:
 
 1. Copy each graph, and mutate the copy: one to four times with a chance of 0.2 each, five or six
    times with a chance of 0.1 each. Each mutation is of one of the four kinds, with equal chances.
@@ -50,7 +50,7 @@ from coevo.search.operators import Indices, Scores
 __all__ = ["GUIDED", "KINDS", "MDLEP", "MOVE", "REVERSE", "SIMPLE", "MDLEPState", "Mutations"]
 
 
-# The mutations of `coevo.search.mdlep`: each changes one arc of a graph, or two.
+# The mutations: each changes one arc of a graph, or two.
 #
 # A graph is a string of bits, one for each free arc (`coevo.search.ga`). A mutation gets
 # its random numbers from outside: one draw decides whether it adds or deletes, one which arc

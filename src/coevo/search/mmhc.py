@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 
-# The tests of MMPC, the first half of `coevo.search.mmhc`: which ones a step runs, in which order.
+# The tests of MMPC, the first half of MMHC: which ones a step runs, in which order.
 #
 # A *round* is a list of tests that depends only on the sets at its beginning. A step takes a
 # limited number of them. The forward rounds test all candidates of each target, given the subsets

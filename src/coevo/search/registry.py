@@ -1,7 +1,7 @@
 """The registry of search methods: by name, from other packages, and with settings.
 
-`coevo.search.registry` has the form of a method as a text. `coevo.search.registry` imports
-and checks classes from outside coevo.
+A method has a form as a text: its name and its settings. Classes from outside coevo are imported
+and checked.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ class CheckedSearch(Search[Any]):
 #     path/to/search.py:Annealing        a class of a file
 #     search.py:Annealing:steps=500      with settings
 #
-# `coevo.search.registry` turns such a text into a method.
+# `make_method` turns such a text into a method.
 
 
 _CLASS = re.compile(r"(?P<source>.+?\.py|[^:=]+):(?P<name>[^:=]+)(?::(?P<settings>.*))?")

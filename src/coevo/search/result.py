@@ -143,7 +143,7 @@ class SearchResult:
     support : array of float, (n, n), or None
         The share of structures in the last population that join two variables, in
         canonical order; None for a method without a population, or if the time limit left no
-        time for it. `coevo.search.result` explains how to read it.
+        time for it. `arc_support` explains how to read it.
     """
 
     dag: DAG

@@ -156,7 +156,7 @@ class TabuSearch(Search[TabuState]):
 
 # A tabu list of structures: no move may lead back to one of the last structures.
 #
-# `coevo.search.tabu` forbids pairs of variables that were changed. Here the list holds structures,
+# `Tabu` forbids pairs of variables that were changed. Here the list holds structures,
 # as in the max-min hill-climbing algorithm [1]_. It is kept as the last moves: undoing them one
 # after another leads through the structures of the list. A move leads to one of them only if the
 # two differ in one arc, so each structure forbids one move at most.

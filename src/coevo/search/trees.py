@@ -459,8 +459,8 @@ class ChowLiu(Method):
 # rows. A score that penalises parameters leaves weak arcs out, so the tree can be a forest.
 # Nothing is random.
 #
-# Generation 0 is naive Bayes. Constraints come first, as in `coevo.search.trees`. A limit of
-# one parent leaves naive Bayes.
+# Generation 0 is naive Bayes. Constraints come first, as for all trees. A limit of one
+# parent leaves naive Bayes.
 #
 # References
 # ----------

@@ -1,6 +1,6 @@
 """Long work, each in its own process: start, stop, resume, and what is known after a kill.
 
-The work on a run is a *job*. Its kind (``learn`` and others, see `coevo.studio.jobs`) and its
+The work on a run is a *job*. Its kind (one of `TASKS`) and its
 state stand in ``job.json`` of the run folder:
 
     queued, running     it waits for its turn; its process runs
@@ -69,7 +69,7 @@ __all__ = [
 
 ACTIVE = ("queued", "running")
 STATES = (*ACTIVE, "done", "failed", "stopped", "interrupted")
-KINDS = ("learn", "confidence")  # of work; see `coevo.studio.jobs.TASKS`
+KINDS = ("learn", "confidence")  # of work; see `TASKS`
 WORKER = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from coevo.studio.jobs import main; main()"
 )

@@ -186,7 +186,7 @@ def format_command(words: list[str]) -> str:
 # The same search as text to copy: a command for a terminal, and lines of Python.
 #
 # Both give the network that the studio learned. The command is that of the run
-# (`coevo.studio.run_options`), in the folder of the workspace.
+# (`make_command`), in the folder of the workspace.
 
 
 PATHS = ("types", "constraints")  # options that name files of the workspace

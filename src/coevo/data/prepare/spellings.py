@@ -6,7 +6,7 @@ that are no usual abbreviation. Words of the same meaning are only proposed: "y"
 answer, but a table can mean two things by them.
 
 `merge_spellings` changes columns of text whose states nobody declares. The states that a caller
-declares are matched in `coevo.data.prepare.spellings`.
+declares are matched by `match_texts`.
 """
 
 from __future__ import annotations

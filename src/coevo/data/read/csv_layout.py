@@ -3,7 +3,7 @@
 Python's `csv` module parses the start of the file with each delimiter. The best delimiter splits
 all lines into the same number of fields; of several, the one with the most fields. Comment lines
 and lines with fewer fields than the table are not part of it. A first row of values instead of
-names is recognised only if every cell is a value without doubt (`coevo.data.read.csv_layout`).
+names is recognised only if every cell is a value without doubt.
 """
 
 from __future__ import annotations

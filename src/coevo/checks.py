@@ -1,4 +1,7 @@
-"""Checks of values: what counts as an int, what as a number, and what JSON can hold."""
+"""Checks of values, and whether two results hold the same ones.
+
+Checks of values: what counts as an int, what as a number, and what JSON can hold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Cut points: they map numbers to states, and name the states.
+"""Bins of numbers: their cut points, and the methods that find these.
+
+Cut points: they map numbers to states, and name the states.
 
 Bins are half open: a number that equals a cut point belongs to the bin above. The names of the
 states are ``below_3.2``, ``from_3.2_to_5`` and ``from_5``. Every BIF reader accepts these plain

@@ -1,4 +1,6 @@
-"""Types of columns: categorical, continuous (cut into bins), parts of dates, or ignored.
+"""Types of columns, and the options that change them as messages name them.
+
+Types of columns: categorical, continuous (cut into bins), parts of dates, or ignored.
 
 A caller can declare the type of a column as a word, as cut points, or as the object that a run
 writes (`ColumnInfo.as_dict`). With the object of an earlier run, a later table gets the same

@@ -1,4 +1,6 @@
-"""A table of observations in memory: compact codes in canonical order.
+"""Tables in memory: what all kinds share, and the complete one.
+
+A table of observations in memory: compact codes in canonical order.
 
 A `Dataset` is immutable. Its variables are sorted by name, and the states of each variable by
 code point, so that the layout of the source does not affect results. The dataset also keeps the

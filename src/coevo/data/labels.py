@@ -1,4 +1,6 @@
-"""Labels that are numbers: parse them from text, or create their text on demand.
+"""Labels of columns: those that are numbers, and the order of states.
+
+Labels that are numbers: parse them from text, or create their text on demand.
 
 A column of measurements can have a different label in each row. The text of all labels would
 take far more memory than the table itself.

@@ -1,4 +1,6 @@
-"""Options of all readers: columns to leave out, declared states, column types, binning.
+"""Options of all readers, about columns and about rows.
+
+Options of all readers: columns to leave out, declared states, column types, binning.
 
 Every reader calls `ReadPlan.select_columns`, so that an unknown column name gives the same
 error for a file, a data frame and an array.

@@ -1,4 +1,6 @@
-"""Options that say how a source is opened: encoding, delimiter, sheet, query and so on.
+"""Options about how a source is opened, and about the values of its columns.
+
+Options that say how a source is opened: encoding, delimiter, sheet, query and so on.
 
 They have the same names in `read_data`, `read_incomplete`, `learn` and the commands. All have a
 default that lets coevo decide. A decision of coevo names the option that undoes it. An option that

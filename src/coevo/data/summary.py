@@ -1,4 +1,6 @@
-"""Summarise one column: its rows, missing values, numbers and most frequent states.
+"""What people read about columns: a summary, a histogram, states in words.
+
+Summarise one column: its rows, missing values, numbers and most frequent states.
 
 A summary describes the values of the source, before numbers are cut into bins. It depends on the
 values and their counts only, never on the order of the rows. `Column.counts` has the count of each

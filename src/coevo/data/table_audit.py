@@ -1,4 +1,6 @@
-"""Check a table before a search: find columns that are useless or misleading.
+"""What to know about a table before a search: its audit, and columns without causes.
+
+Check a table before a search: find columns that are useless or misleading.
 
 Each finding is a sentence that ends with a recommendation. `audit` changes nothing. It visits
 columns in canonical order, so that the same observations give the same findings.

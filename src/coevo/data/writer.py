@@ -1,4 +1,7 @@
-"""Write a dataset to a file; the suffix of its name determines the format."""
+"""Write datasets to files, as text or Parquet, and copies of text tables with further columns.
+
+Write a dataset to a file; the suffix of its name determines the format.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Open files and replace them, with a clear message for every kind of failure.
+"""Read files of any kind, and JSON that anyone may have written.
+
+Open files and replace them, with a clear message for every kind of failure.
 
 An input file may be compressed with gzip, bzip2, xz or zstd. Its first bytes decide that, not its
 name. The path ``-`` is the standard input for the readers of tables (`open_input`). How files are

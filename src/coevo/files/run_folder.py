@@ -1,4 +1,6 @@
-"""The folder of a run: make it, and write records into it as JSON.
+"""The folder of a run: its records, and its lock.
+
+The folder of a run: make it, and write records into it as JSON.
 
 Every command that writes a folder uses these functions. What a folder holds is the business of the
 subpackage that writes it, as of `coevo.io.run_folder` for networks.

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["are_masks", "are_orders", "is_number", "is_row", "is_summary", "is_work"]
+__all__ = ["are_masks", "are_orders", "is_list_of", "is_number", "is_row", "is_summary", "is_work"]
 
 
 def is_number(value: Any) -> bool:
@@ -18,7 +18,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _are(value: Any, is_one: Callable[[Any], bool], n: int | None = None) -> bool:
+def is_list_of(value: Any, is_one: Callable[[Any], bool], n: int | None = None) -> bool:
     """Return whether a value is a list (of `n` parts) whose parts have a property."""
     return isinstance(value, list) and n in (None, len(value)) and all(map(is_one, value))
 
@@ -36,7 +36,7 @@ def are_orders(value: Any) -> bool:
     lists = ("best", "low", "high", "mean")
     return (
         _has_numbers(value, "n", "agreement")
-        and all(_are(value.get(key), is_number) for key in lists)
+        and all(is_list_of(value.get(key), is_number) for key in lists)
         and len({len(value[key]) for key in lists}) == 1
     )
 
@@ -45,7 +45,7 @@ def are_masks(value: Any) -> bool:
     """Return whether a value is the summary of masks, or None."""
     return value is None or (
         _has_numbers(value, "n", "agreement", "n_pairs", "n_common")
-        and _are(value.get("pairs"), lambda pair: _are(pair, is_number, 3))
+        and is_list_of(value.get("pairs"), lambda pair: is_list_of(pair, is_number, 3))
     )
 
 
@@ -60,18 +60,18 @@ def is_work(value: Any) -> bool:
         )
 
     def is_child(row: Any) -> bool:
-        return _are(row, is_number, 3) and _is_index(row[0])
+        return is_list_of(row, is_number, 3) and _is_index(row[0])
 
     def is_paid(row: Any) -> bool:
-        return _are(row, is_number, 4) and _is_index(row[0]) and _is_index(row[1])
+        return is_list_of(row, is_number, 4) and _is_index(row[0]) and _is_index(row[1])
 
     totals = ("families", "nats", "n_children", "n_earning", "families_of_earning")
     return (
         _has_numbers(value, *totals)
-        and _are(value.get("masks"), is_mask)
-        and _are(value.get("children"), is_child)
-        and _are(value.get("busiest"), is_child)
-        and _are(value.get("paid"), is_paid)
+        and is_list_of(value.get("masks"), is_mask)
+        and is_list_of(value.get("children"), is_child)
+        and is_list_of(value.get("busiest"), is_child)
+        and is_list_of(value.get("paid"), is_paid)
     )
 
 
@@ -85,8 +85,8 @@ def is_row(value: Any) -> bool:
     values = value.get("values")
     return (
         _is_index(value.get("child"))
-        and _are(candidates, _is_index)
-        and (values is None or _are(values, is_number, len(candidates)))
+        and is_list_of(candidates, _is_index)
+        and (values is None or is_list_of(values, is_number, len(candidates)))
     )
 
 
@@ -97,7 +97,7 @@ def is_summary(value: Any) -> bool:
     names: Any = value.get("variables")
     orders: Any = value.get("orders")
     masks, work, row = value.get("masks"), value.get("work"), value.get("row")
-    if not (_are(names, lambda name: isinstance(name, str)) and are_orders(orders)):
+    if not (is_list_of(names, lambda name: isinstance(name, str)) and are_orders(orders)):
         return False
     if not (are_masks(masks) and is_work(work) and is_row(row)):
         return False

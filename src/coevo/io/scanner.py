@@ -1,4 +1,6 @@
-"""A tokenizer with line numbers, shared by the readers of BIF, NET and DOT.
+"""Text files, and the tokenizer of the readers of BIF, NET and DOT.
+
+A tokenizer with line numbers, shared by the readers of BIF, NET and DOT.
 
 Each language is a subclass that defines the patterns of its tokens and its comments. The
 scanner first replaces each comment by blanks of the same length. A position in the text

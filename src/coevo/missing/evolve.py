@@ -1,4 +1,6 @@
-"""The third species: imputations of the table that evolve together with orders and masks.
+"""The third species: imputations that are drawn, and the maximising form of the 2011 paper.
+
+The third species: imputations of the table that evolve together with orders and masks.
 
 The 2011 paper proposes a third subpopulation for missing values. Like the other two, it is
 evaluated by the score of the imputed table. Maximising this score rewards imputations that are too

@@ -1,4 +1,6 @@
-"""Available cases: each family is scored on the rows that observe all its variables.
+"""Scores of families on rows with missing values: on available cases, and expected.
+
+Available cases: each family is scored on the rows that observe all its variables.
 
 Families are then scored on different numbers of rows, and their sum is meaningless. So the scorer
 takes the score per row (the node-average likelihood of Balov 2013, and Bodewes and Scutari 2021)

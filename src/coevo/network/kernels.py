@@ -1,4 +1,7 @@
-"""Factors, and plans that multiply them (``engine/factor.c``)."""
+"""The kernels of inference: factors, elimination and its orders, relevance, clique trees.
+
+Factors, and plans that multiply them (``engine/factor.c``).
+"""
 
 from __future__ import annotations
 

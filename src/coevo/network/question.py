@@ -1,4 +1,7 @@
-"""One question about a network: what it reads, its cost, and its exact answer."""
+"""A question about a network: its evidence, its cost, and its exact answer.
+
+One question about a network: what it reads, its cost, and its exact answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Forward sampling: draw rows from a network, with the streams of `ForwardSampler`.
+"""Draw rows from a network, and estimate its beliefs from them.
+
+Forward sampling: draw rows from a network, with the streams of `ForwardSampler`.
 
 With evidence, rows are drawn in the same way from the conditional network
 (`coevo.network.inference.condition`).

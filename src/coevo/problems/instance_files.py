@@ -1,4 +1,6 @@
-"""The bundled instances: known problems with their proved optima.
+"""Instances of problems: the bundled ones, and files of TSPLIB and LOLIB.
+
+The bundled instances: known problems with their proved optima.
 
 The coordinates and matrices are those of TSPLIB and LOLIB. All orderings, and the tours berlin52,
 burma14 and st70, were compared with public copies of the files. Each value is the published

@@ -1,4 +1,6 @@
-"""The steps of a run, shared by `solve_tour`, `solve_ordering` and ``coevo solve``.
+"""Solve a problem in one call, and the steps that calls and the command share.
+
+The steps of a run, shared by `solve_tour`, `solve_ordering` and ``coevo solve``.
 
 `open_task` validates the settings and the run folder. `SolveTask.run` runs the solver with
 checkpoints and writes the folder.

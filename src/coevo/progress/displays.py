@@ -1,4 +1,7 @@
-"""Progress on a stream: redrawn lines on a terminal, else a plain line every few seconds."""
+"""Where progress is shown: a terminal, a stream, a notebook, or nowhere.
+
+Progress on a stream: redrawn lines on a terminal, else a plain line every few seconds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The clock of time limits, and the deadline of long steps.
+"""When work stops: time limits, and Ctrl-C.
+
+The clock of time limits, and the deadline of long steps.
 
 A step of a search may take minutes on a wide table. So the loop around it sets a deadline
 (`limit_work_time`), and the long parts of a step call `check_deadline` every tenth of a second. It

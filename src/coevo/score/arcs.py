@@ -1,4 +1,7 @@
-"""Score gains of arcs: of each arc of a structure, and of the best arcs that it lacks."""
+"""What arcs gain, in nats and in words, and what they say about their variables.
+
+Score gains of arcs: of each arc of a structure, and of the best arcs that it lacks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The arrays of a dataset that counting needs; see engine/count.h.
+"""The kernels of scores: counts, families, sparse tables, pairs, the cache, independence.
+
+The arrays of a dataset that counting needs; see engine/count.h.
 
 `CountIndex.facts` has one row for each variable. The columns are:
 

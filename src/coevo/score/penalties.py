@@ -1,4 +1,6 @@
-r"""The cost of a table with few rows: what a family with parents may not get for nothing.
+r"""What is added to the score of a family: the cost of sparse tables, knowledge about arcs.
+
+The cost of a table with few rows: what a family with parents may not get for nothing.
 
 A variable without parents pays for learning its distribution. Its marginal likelihood is lower
 than the highest likelihood :math:`\prod_k (n_k / N)^{n_k}` by its *regret* R. If most

@@ -1,4 +1,6 @@
-"""The interface of all search methods: `Method`, `Problem`, `Search` and `SearchState`.
+"""The interface of all search methods, and the schema of their states.
+
+The interface of all search methods: `Method`, `Problem`, `Search` and `SearchState`.
 
 One loop, one test suite and one command serve every method, because each has this interface.
 

@@ -1,4 +1,7 @@
-"""Kernels for moves on a structure: legality, gains, the best move, reachability; see climb.h."""
+"""Kernels on graphs: moves, repair, decoding of orders and masks, cycles of permutations.
+
+Kernels for moves on a structure: legality, gains, the best move, reachability; see climb.h.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The loop around every search: budget, clock, history and interrupts, for any kind of state.
+"""The loop around every search, and its limits.
+
+The loop around every search: budget, clock, history and interrupts, for any kind of state.
 
 A step is pure, so this loop needs no lock and no clean-up: if a step fails, the previous state
 is still valid. A step that lasts beyond the time limit is dropped after a short grace. A first

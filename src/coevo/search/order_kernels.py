@@ -1,4 +1,7 @@
-"""The families of an archive, and their index by child and parent; see engine/family_index.h."""
+"""Kernels on orders and the archive: families, their index, responses, climbs, perturbations.
+
+The families of an archive, and their index by child and parent; see engine/family_index.h.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from typing import Any
 
 from coevo.files.files import load_json
 from coevo.files.run_folder import format_json_line
-from coevo.files.species_record import are_masks, are_orders, is_number, is_row, is_work
+from coevo.files.species_record import are_masks, are_orders, is_list_of, is_number, is_row, is_work
 
 __all__ = ["EVENTS", "EventLog", "Feed", "format_event", "parse_event", "read_events"]
 
@@ -39,22 +39,19 @@ LISTS = ("networks", "runs", "tables")  # what notices are about
 HEARTBEAT = 15.0  # seconds without an event, after which a comment keeps the connection
 
 
-def _are(value: Any, is_one: Callable[[Any], bool], n: int | None = None) -> bool:
-    """Return whether a value is a list (of `n` parts) whose parts have a property."""
-    return isinstance(value, list) and n in (None, len(value)) and all(map(is_one, value))
-
-
 def _are_rows(value: Any) -> bool:
-    return bool(value) and _are(value, lambda row: _are(row, is_number, 6))
+    return bool(value) and is_list_of(value, lambda row: is_list_of(row, is_number, 6))
 
 
 def _are_credits(value: Any) -> bool:
     """Return whether these are a generation and the credit of each mask, if there are any."""
-    return value is None or _are(value, lambda row: bool(row) and _are(row, is_number))
+    return value is None or is_list_of(value, lambda row: bool(row) and is_list_of(row, is_number))
 
 
 def _are_arcs(value: Any) -> bool:
-    return _are(value, lambda arc: _are(arc, lambda end: isinstance(end, int) and end >= 0, 2))
+    return is_list_of(
+        value, lambda arc: is_list_of(arc, lambda end: isinstance(end, int) and end >= 0, 2)
+    )
 
 
 def _is_text(value: Any) -> bool:
@@ -68,7 +65,7 @@ def _is_object(value: Any) -> bool:
 # What an event of each kind must hold, so that the page and a resumed search can use it.
 FIELDS: Mapping[str, Mapping[str, Callable[[Any], bool]]] = {
     "status": {"text": _is_text},
-    "opened": {"variables": lambda value: _are(value, _is_text), "limits": _is_object},
+    "opened": {"variables": lambda value: is_list_of(value, _is_text), "limits": _is_object},
     "resumed": {"generation": is_number},
     "rows": {"rows": _are_rows, "credit": _are_credits},
     "level": {"name": _is_text, "score": is_number},

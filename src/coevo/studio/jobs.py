@@ -1,4 +1,6 @@
-"""Long work, each in its own process: start, stop, resume, and what is known after a kill.
+"""Jobs: long work in processes of their own, seen from the server and from inside.
+
+Long work, each in its own process: start, stop, resume, and what is known after a kill.
 
 The work on a run is a *job*. Its kind (one of `TASKS`) and its
 state stand in ``job.json`` of the run folder:

@@ -1,4 +1,6 @@
-"""A table through a network: the predictions of a target, and how good they are.
+"""What views of the studio show: predictions, the confidence in arcs, prior knowledge.
+
+A table through a network: the predictions of a target, and how good they are.
 
 The numbers are those of ``coevo predict`` and ``coevo evaluate``. The curves are thinned, because a
 screen shows a few hundred points. Of a target with many states the most frequent ones are shown: a

@@ -1,4 +1,6 @@
-"""The options of a run in the studio: which may be chosen, and the command that does the same.
+"""The options of a run in the studio, and the same run as text to copy.
+
+The options of a run in the studio: which may be chosen, and the command that does the same.
 
 Options come from requests and from files of the workspace. Only the options of `coevo.learn` that
 are declared for the studio (`coevo.options.Option.in_studio`) are accepted. None of them names a

@@ -1,4 +1,7 @@
-"""The web application of the studio, and how its server starts and ends."""
+"""The web application of the studio, and limits of the connections to it.
+
+The web application of the studio, and how its server starts and ends.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The workspace: the folder that holds everything a user does in the studio.
+"""The folder of a user's work: its content, its trash, and the layouts that it keeps.
+
+The workspace: the folder that holds everything a user does in the studio.
 
     tables/NAME/    a table: its file, and what was decided about it
         FILE              the table as it was given

@@ -1,4 +1,6 @@
-"""Columns that are computed from others: groups of a number, sums and means of columns.
+"""Columns made of columns: what is computed from others, and answers with several choices.
+
+Columns that are computed from others: groups of a number, sums and means of columns.
 
 ``low`` is "yes" where ``bwt`` is below 2,500, and ``total`` is the sum of its parts. Such a column
 depends on its source by definition, and the source takes its place in the network. Which of them

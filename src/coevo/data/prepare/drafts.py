@@ -1,4 +1,6 @@
-"""Infer the type of each column: categorical, or continuous and cut into bins.
+"""The columns of a table during their preparation, and the types that are inferred for them.
+
+Infer the type of each column: categorical, or continuous and cut into bins.
 
 The readers return labels. This module decides which labels are numbers to cut into bins, unless
 the caller declares the type of the column. A column of numbers keeps its values as states if

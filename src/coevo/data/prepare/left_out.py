@@ -1,4 +1,6 @@
-"""Columns that are left out, because nothing can be learned from them: one decision for each.
+"""What is left out of a table: useless columns, and copies of columns and rows.
+
+Columns that are left out, because nothing can be learned from them: one decision for each.
 
 A column is left out if it is empty or nearly empty, has the same value in every row, has more
 labels than coevo can store, or looks like an identifier or free text. The functions see one column

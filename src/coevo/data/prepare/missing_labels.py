@@ -1,4 +1,6 @@
-"""Numbers that stand for missing values: -999 among ages, 99 among counts, 9 after 1 to 5.
+"""Numbers and words that stand for missing values.
+
+Numbers that stand for missing values: -999 among ages, 99 among counts, 9 after 1 to 5.
 
 Such a code is written with nines (99, -999, 99.9), or with sevens and eights beside nines (97, 98,
 99), and lies outside of the other numbers. A code that is *far* is a missing value by default. A

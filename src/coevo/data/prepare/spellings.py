@@ -1,4 +1,6 @@
-"""Spellings of one state: blanks around it, upper and lower case, and yes, y, ja, true.
+"""Labels and the states that they mean: spellings of one state, values from anywhere.
+
+Spellings of one state: blanks around it, upper and lower case, and yes, y, ja, true.
 
 Blanks around a label are never part of it. Labels that differ in case only are one state, unless
 the case is all that a column tells (the genotypes AA, Aa and aa), or the labels are single letters

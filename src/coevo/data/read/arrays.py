@@ -1,4 +1,6 @@
-"""Read NumPy arrays as columns of codes.
+"""Read values that are in memory: NumPy arrays, and columns of Python values.
+
+Read NumPy arrays as columns of codes.
 
 The reader of data frames also calls `read_values`, for columns of numbers without nulls. Dates
 and times become text in the form of ISO 8601, durations become seconds.

@@ -1,4 +1,6 @@
-"""One column of a text table while it is read: codes of labels, or numbers.
+"""The fields of a text table: bytes to fields, fields to codes or numbers.
+
+One column of a text table while it is read: codes of labels, or numbers.
 
 A column has at most 65,535 labels. A column of measurements can have more distinct values. If
 the caller wants bins, the reader then stores the column as numbers, and creates its labels from

@@ -1,4 +1,6 @@
-"""Find the table in a text file: its delimiter, its header, and the lines above it.
+"""The encoding of a text, and where the table in it is.
+
+Find the table in a text file: its delimiter, its header, and the lines above it.
 
 Python's `csv` module parses the start of the file with each delimiter. The best delimiter splits
 all lines into the same number of fields; of several, the one with the most fields. Comment lines

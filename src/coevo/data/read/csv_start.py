@@ -1,4 +1,6 @@
-"""Open a text table: convert its encoding, and find its header and its delimiter.
+"""Open a text table or an ARFF file, and repair lines with too many or too few fields.
+
+Open a text table: convert its encoding, and find its header and its delimiter.
 
 Rare kinds of tables are rewritten as usual ones before the reader sees them: fields between spaces
 get tabs, comment lines and given numbers of lines are removed. That needs the entire file in

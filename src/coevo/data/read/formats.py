@@ -1,4 +1,6 @@
-"""Read JSON files: lines of records, a list of records or of rows, or an object of columns.
+"""Read files of other programs: JSON, Parquet and Arrow, Stata, SPSS and SAS.
+
+Read JSON files: lines of records, a list of records or of rows, or an object of columns.
 
 A record is an object without objects inside; a key that it lacks is a missing value. A column of
 lists or of objects is left out, with a decision.

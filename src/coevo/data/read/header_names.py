@@ -1,4 +1,6 @@
-"""Names of columns: complete and correct those of a header, and leave out index columns.
+"""The rows above the first observation: names of columns, and their units.
+
+Names of columns: complete and correct those of a header, and leave out index columns.
 
 A header from a stranger's desk has names with spaces around them, the same name twice, and no name
 above the numbers of the rows. Each correction is a `Decision`. The option `rename` gives other

@@ -1,4 +1,6 @@
-"""Detect the kind of a file: by its first bytes, and only then by its name.
+"""The kind of a file, and whether a spreadsheet is too large to be read.
+
+Detect the kind of a file: by its first bytes, and only then by its name.
 
 A name is not enough: spreadsheet programs save text tables as ``.xls``, and a stream has no name.
 A file of a kind that coevo does not read gives an error with the way out.
